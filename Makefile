@@ -1,0 +1,51 @@
+# Two commands do everything on a fresh machine: `make ask` and `make test`.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+TREE := build/tree/nl2net
+# Extras that run on this machine without root, containers or a GPU.
+EXTRAS ?= dev,formats,local
+
+.PHONY: help setup ask test lint types contracts bench docs clean tree
+help:  ## Show the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
+
+setup: $(STAMP)  ## Make the environment with every extra that runs here
+
+$(STAMP): pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet -e '.[$(EXTRAS)]'
+	touch $@
+
+ask: setup  ## Ask a sample question of a shipped network with the built-in model
+	$(BIN)/nl2net model pull builtin
+	$(BIN)/nl2net ask "Which links would split the network if they failed?" --graph geant2012 --model builtin
+
+# Type checker and import contracts follow files, not import hooks: show them the package as it is installed.
+tree:
+	@rm -rf build/tree && mkdir -p $(TREE)
+	@for item in nl2net/*; do ln -s "$(CURDIR)/$$item" $(TREE)/; done
+	@for item in prompts sandbox graphs golden tui; do ln -s "$(CURDIR)/$$item" $(TREE)/; done
+
+lint: setup  ## Style, types and import contracts
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(MAKE) types contracts
+
+types: setup tree
+	MYPYPATH=build/tree $(BIN)/mypy -p nl2net
+	MYPYPATH=build/tree $(BIN)/mypy tests
+
+contracts: setup tree
+	PYTHONPATH=build/tree $(BIN)/lint-imports
+
+test: setup lint  ## Run the checks and the tests
+	$(BIN)/python -m pytest -n 2 --dist worksteal tests
+
+bench: setup  ## Measure; prints ratios against the alternatives
+	$(BIN)/python -m pytest tests/performance --benchmark-only
+
+clean:
+	rm -rf build dist *.egg-info

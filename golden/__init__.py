@@ -1,0 +1,1 @@
+"""Golden cases: typed questions with proven answers, their generators and their comparison."""

@@ -1,0 +1,1 @@
+"""Dynamic benchmark: applications, runner, statistics and reports."""

@@ -1,0 +1,1 @@
+"""Curriculum training of adaptation policies and the search for their weak spots."""

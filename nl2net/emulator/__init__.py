@@ -1,0 +1,1 @@
+"""Network emulator: one interface over kernel namespaces and an exact simulator."""

@@ -1,0 +1,1 @@
+"""Incident investigation: corpus, cited evidence, computed impact."""

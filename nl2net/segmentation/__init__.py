@@ -1,0 +1,1 @@
+"""Micro-segmentation: flow logs, roles, policies, and their proof."""

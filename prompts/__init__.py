@@ -1,0 +1,1 @@
+"""Prompt templates, one per purpose, and their renderer. No data access."""

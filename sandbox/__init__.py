@@ -1,0 +1,1 @@
+"""The two walls between a generated program and the machine it runs on."""

@@ -1,0 +1,18 @@
+"""Shared fixtures: an isolated home, and the sample data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nl2net.locations import Locations
+
+# Real topologies, flow logs, traces and notes; laid beside the checkout, not part of it.
+SHARED = Path(__file__).resolve().parents[1].parent / "shared" / "data"
+
+
+@pytest.fixture
+def locations(tmp_path: Path) -> Locations:
+    """Folders of an installation that nothing else uses."""
+    return Locations(tmp_path / "config", tmp_path / "data", tmp_path / "cache", tmp_path / "run")
