@@ -1,5 +1,4 @@
-"""Local decisions on a question before any model is called: out of reach, out of scope, impossible, ambiguous; and
-what type of answer it asks for."""
+"""Local decisions on a question before any model is called: out of reach, out of scope, impossible, ambiguous."""
 
 from __future__ import annotations
 
@@ -11,6 +10,7 @@ from functools import cache
 from importlib.resources import files
 
 from nl2net.assistant.entities import trade_words
+from nl2net.assistant.wording import pattern, wordings
 from nl2net.model import AttributeSchema, GraphSchema, Status
 
 
@@ -35,69 +35,6 @@ class _Concept:
     source: str
 
 
-_UNSAFE: tuple[tuple[str, str], ...] = (
-    (r"/(?:etc|proc|home|root|var|tmp|usr|dev|sys)/[\w./-]*|~/|\.ssh\b|passwd|id_rsa|\.env\b", "read a file of this machine"),
-    (r"\b(?:read|open|cat|load|print|show|dump|delete|remove|overwrite|write to|append to)\b[^.?!]{0,30}\b"
-     r"(?:files?|disk|folder|directory|environment variables?|env vars?|api keys?|passwords?|secrets?|credentials?)\b"
-     r"(?! size)", "touch files or secrets of this machine"),
-    (r"\boverwrite\b", "overwrite the source; changes are proposed and written to a new file after approval"),
-    (r"\b(?:ping|traceroute|nmap|scan|telnet|snmpwalk|curl|wget|ssh (?:in)?to|log ?in to|log ?into)\b(?! (?:time|latency))",
-     "probe or reach the network"),
-    (r"\b(?:connect to|call|query|fetch|download|upload|send|post|e-?mail|push)\b[^.?!]{0,40}\b"
-     r"(?:https?:|internet|web|url|api|server at|email|slack|webhook|device config|the devices?|the switch(?:es)?|the routers?)\b(?!s? (?:that|which|with))",
-     "reach the network or a device"),
-    (r"\b(?:reboot|restart|shut ?down|power[- ]cycle|reload|configure|commit|deploy|apply)\b[^.?!]{0,40}\b"
-     r"(?:now|live|on the (?:device|switch|router)|production|immediately)\b", "act on a live device"),
-    (r"\b(?:pip|npm|apt)(?:-get)? install\b|\binstall (?:the )?(?:package|library|module)\b", "install software"),
-    (r"\b(?:os\.system|subprocess|__import__|eval\(|exec\(|import os|shell command|run (?:a |the )?(?:command|shell|script))\b",
-     "run commands on this machine"),
-    (r"\bignore (?:all |your |the |any )*(?:previous |prior )?(?:rules|instructions|restrictions|guard)", "drop the rules"),
-)  # fmt: skip
-_CHANGE = re.compile(
-    r"^\W*(?:please |pls |can you |could you |kindly |now |let'?s |i want you to |we need to )*"
-    r"(?:add|remove|delete|drop(?! off)|rename|set|label|tag|mark|colou?r|paint|assign|double|halve|increase|decrease|reduce|scale|update|"
-    r"change|upgrade|drain|rebalance|insert|attach|detach|disconnect|connect|replace|move|merge|split|annotate|multiply|"
-    r"decommission|take down|create|deploy|install)\b",
-    re.IGNORECASE,
-)
-_WHAT_IF = re.compile(
-    r"\b(?:what if|what happens|how many|which|what is|what would|who|tell me|show me|list|compute|count|return the (?:list|number|names?))\b",
-    re.IGNORECASE,
-)
-_NUMBER = re.compile(
-    r"\b(?:how many|how much|number of|count (?:of|the|all|how)|count\b|total (?!bytes per|.*\b(?:per|for each|by)\b)|sum (?:of|up)|"
-    r"average|mean|median|std|standard deviation|variance|percentage|percent|share of|ratio|fraction|density|diameter|what is the "
-    r"(?:maximum|minimum|max|min|total|average|largest|smallest|length|size)|how long|how far|hop count)\b",
-    re.IGNORECASE,
-)
-_TABLE = re.compile(
-    r"\b(?:table|matrix|per (?!cent)\w+|for (?:each|every)|by (?:site|kind|type|role|country|prefix|stage|rack|vendor|region)|each (?:/\d+|\w+)(?:'s)?|"
-    r"rank(?:ed|ing)?|histogram|distribution|breakdown|with (?:their|its|the) \w+|along with|and (?:its|their) \w+|compare|top \d+ pairs)\b",
-    re.IGNORECASE,
-)
-_LIST = re.compile(
-    r"\b(?:list|which|what are|names? of|show|who|find|give me|identify|enumerate|top \w+|all)\b", re.IGNORECASE
-)
-_FIGURE = re.compile(
-    r"\b(?:draw|plot|chart|visuali[sz]e|bar graph|graph of the distribution|picture|diagram)\b", re.IGNORECASE
-)
-_BOOLEAN = re.compile(r"^\W*(?:is|are|does|do|can|could|will|would|has|have|any)\b", re.IGNORECASE)
-_VAGUE = re.compile(
-    r"\b(?:best|worst|biggest|most important|greatest|most powerful|busiest|top)\b(?!\s*\d)", re.IGNORECASE
-)
-_CRITERION = re.compile(
-    r"\b(?:by|in terms of|with respect to|measured|hops?|distance|bytes|packets|connections?|degree|neighbou?rs?|links|length|km|"
-    r"capacity|bandwidth|centrality|pagerank|betweenness|weight\w*|traffic|number|count|ports?|size|to reach|place for|cost is|volume|"
-    r"sum|total|average|component|prefix|subnet|cost|latency|delay|speed|hosts|nodes|devices|talks?|sends?|receives?)\b",
-    re.IGNORECASE,
-)
-_CHAT = re.compile(
-    r"\b(?:joke|poem|weather|recipe|who are you|how are you|hello|hi there|your name|capital of|president|write (?:me )?an? (?:essay|story|email|song)|"
-    r"meaning of life|translate|football|movie|stock price|bitcoin)\b",
-    re.IGNORECASE,
-)
-
-
 @cache
 def _concepts() -> tuple[_Concept, ...]:
     data = tomllib.loads(files("nl2net.assistant").joinpath("data/concepts.toml").read_text("utf-8"))
@@ -115,51 +52,17 @@ def _concepts() -> tuple[_Concept, ...]:
     )
 
 
-def is_change(question: str) -> bool:
-    """Whether a question asks for a changed network rather than for a fact about a changed one.
-
-    Examples
-    --------
-    >>> is_change("Remove all links below 1 Gbps")
-    True
-    >>> is_change("Remove node NODE_1. How many components are left?")
-    False
-    """
-    return bool(_CHANGE.search(question)) and not _WHAT_IF.search(question)
-
-
-def expected_type(question: str) -> str:
-    """Guess the result type from the words of a question; ``""`` when nothing tells.
-
-    Examples
-    --------
-    >>> expected_type("How many links does NODE_1 have?"), expected_type("Rank the blocks by capacity")
-    ('number', 'table')
-    """
-    if is_change(question):
-        return "graph"
-    if _FIGURE.search(question):
-        return "figure"
-    if re.search(r"\b(?:path|route)\b", question, re.IGNORECASE) and re.search(
-        r"\bshortest|path from|route from", question, re.I
-    ):
-        return "" if _NUMBER.search(question) else "path"
-    if _TABLE.search(question):
-        return "table"
-    if _NUMBER.search(question):
-        return "number"
-    if _BOOLEAN.search(question):
-        return "boolean"
-    return "list" if _LIST.search(question) else ""
-
-
 def unsafe(question: str) -> Verdict | None:
     """A request to reach outside the graph; the harmless clauses are kept in ``rest``."""
     clauses = re.split(r"(?<=[.;!?])\s+|,\s*(?:and )?then\s+|\band then\b|;\s*", question)
     reasons = []
     kept = []
     for clause in clauses:
-        found = [reason for pattern, reason in _UNSAFE if re.search(pattern, clause, re.IGNORECASE)]
+        found = [
+            reason
+            for reason, patterns in wordings()["unsafe"].items()
+            if any(re.search(pattern, clause, re.IGNORECASE) for pattern in patterns)
+        ]
         reasons += found
         if not found:
             kept.append(clause.strip())
@@ -183,8 +86,8 @@ def missing_concept(question: str, schema: GraphSchema) -> Verdict | None:
             continue
         return Verdict(
             Status.CANNOT_ANSWER,
-            f"this graph has no {concept.what.removeprefix('a ').removeprefix('an ')} (asked: {asked.group().strip()!r}); "
-            f"attributes: {_names(schema)}. It would come from {concept.source}.",
+            f"this graph has no attribute for {concept.what} (asked: {asked.group().strip()!r}); "
+            f"{_names(schema)}. It would come from {concept.source}.",
         )
     return None
 
@@ -208,8 +111,10 @@ def _names(schema: GraphSchema) -> str:
 
 def vague(question: str, schema: GraphSchema) -> Verdict | None:
     """ "Best", "biggest" and their kin without a criterion: one question with at most five choices."""
-    found = _VAGUE.search(question)
-    if found is None or _CRITERION.search(question[: found.start()] + question[found.end() :]):
+    found = pattern("vague", "words").search(question)
+    if found is None or re.match(r"\s*\d", question[found.end() :]):
+        return None
+    if pattern("vague", "criterion").search(question[: found.start()] + question[found.end() :]):
         return None
     choices = tuple(_criteria(schema))[:5]
     if len(choices) < 2:
@@ -234,7 +139,7 @@ def out_of_scope(question: str, schema: GraphSchema, *, has_entities: bool) -> V
     """General chat: nothing of the trade, of the schema or of the graph is mentioned."""
     words = set(re.findall(r"[a-z]+", question.lower()))
     mentioned = has_entities or words & _network_words() or words & _schema_parts(schema)
-    if _CHAT.search(question) and not mentioned:
+    if pattern("chat", "words").search(question) and not mentioned:
         return Verdict(
             Status.CANNOT_ANSWER, "this is not a question about the network; ask about its nodes, links and attributes"
         )
