@@ -19,7 +19,8 @@ def wordings() -> dict[str, Any]:
 def pattern(section: str, key: str, *, anchored: bool = False) -> re.Pattern[str]:
     """One list as a regular expression of whole words; ``anchored`` at the start of the question."""
     alternatives = "|".join(wordings()[section][key])
-    return re.compile(rf"{'^' if anchored else ''}{r'\W*' if anchored else r'\b'}(?:{alternatives})\b", re.IGNORECASE)
+    start = r"^\W*" if anchored else r"\b"
+    return re.compile(start + f"(?:{alternatives})" + r"\b", re.IGNORECASE)
 
 
 @cache
