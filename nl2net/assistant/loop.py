@@ -9,13 +9,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nl2net.assistant import screen
+from nl2net.assistant.adaptation import replay
 from nl2net.assistant.agreement import Choice, choose
 from nl2net.assistant.answer import Answer, Provenance, Timing
 from nl2net.assistant.attempts import Candidate, Problem, Trial
 from nl2net.assistant.confidence import Signals, confidence
 from nl2net.assistant.entities import EntityIndex
+from nl2net.assistant.entries import Found
 from nl2net.assistant.gate import PrivacyGate
-from nl2net.assistant.library import Found, ProgramLibrary, replay
+from nl2net.assistant.library import ProgramLibrary
 from nl2net.assistant.masking import MaskedQuestion, Masker
 from nl2net.assistant.options import AskOptions, Conversation, Hooks
 from nl2net.assistant.scripts import program_hash
@@ -347,7 +349,7 @@ class Assistant:
             status=status,
             exit_code=code,
             result=report.result,
-            labels=_labels(report.result.data, self.graph.graph),
+            labels=labels_of(report.result.data, self.graph.graph),
             changes=changes,
             caveats=tuple(notes),
             message=state.refusal,
@@ -407,6 +409,7 @@ class Assistant:
                 "fingerprint": self.graph.fingerprint,
                 "nodes": self.graph.graph.number_of_nodes(),
                 "edges": self.graph.graph.number_of_edges(),
+                "class": self.graph.schema.graph_class.name,
             },
             message=message,
             caveats=tuple(state.caveats),
@@ -538,7 +541,7 @@ def _doubtful(answer: Answer, choice: Choice) -> Answer:
     )
 
 
-def _labels(data: Any, graph: Any, limit: int = 5000) -> dict[str, str]:
+def labels_of(data: Any, graph: Any, limit: int = 5000) -> dict[str, str]:
     """Display names of the node ids in a result, where names differ from ids."""
     labels: dict[str, str] = {}
     for text in _texts(data):

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from nl2net.assistant.entries import Entry, load_entries
 from nl2net.assistant.gate import PrivacyGate
-from nl2net.assistant.library import Entry, ProgramLibrary, load_entries
+from nl2net.assistant.library import ProgramLibrary
 from nl2net.assistant.loop import Assistant
 from nl2net.assistant.store import Store
 from nl2net.config import Settings
