@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from nl2net.assistant.adaptation import replay
 from nl2net.assistant.agreement import Choice, choose
 from nl2net.assistant.answer import Answer, Provenance, Timing
 from nl2net.assistant.attempts import Candidate, Problem, Trial
+from nl2net.assistant.concluding import doubtful, labels_of, unusable
 from nl2net.assistant.confidence import Signals, confidence
 from nl2net.assistant.entities import EntityIndex
 from nl2net.assistant.entries import Found
@@ -325,14 +326,14 @@ class Assistant:
             printed=report.printed if report else "",
         )
         if report is None or report.outcome is not Outcome.OK:
-            return _unusable(answer, candidate)
+            return unusable(answer, candidate)
         answer = self._with_result(answer, state, report)
         signals = self._signals(state, choice)
         sure = confidence(signals)
         answer = replace(answer, confidence=sure)
         threshold = options.threshold if options.threshold is not None else self.settings.threshold
         if sure < (_THRESHOLD if threshold is None else threshold) or choice.tied:
-            return _doubtful(answer, choice)
+            return doubtful(answer, choice)
         return answer
 
     def _with_result(self, answer: Answer, state: _State, report: RunReport) -> Answer:
@@ -501,64 +502,3 @@ def _sample_record(number: int, candidate: Candidate) -> dict[str, Any]:
         "findings": [f"{f.rule}: {f.message}" for f in candidate.findings],
         "outcome": str(candidate.report.outcome) if candidate.report else "not run",
     }
-
-
-def _unusable(answer: Answer, candidate: Candidate) -> Answer:
-    report = candidate.report
-    if report is None:
-        refused = any(f.severity is Severity.REFUSE for f in candidate.findings)
-        if refused:
-            return replace(answer, status=Status.REFUSED, exit_code=5, message=candidate.problem)
-        if candidate.findings:
-            return replace(answer, status=Status.CANNOT_ANSWER, exit_code=6, message=candidate.problem)
-        return replace(answer, message=candidate.problem or "the model wrote no usable program")
-    outcome = report.outcome
-    if outcome is Outcome.CANNOT_ANSWER:
-        return replace(answer, status=Status.CANNOT_ANSWER, exit_code=6, message=report.message)
-    if outcome is Outcome.ASK_USER:
-        return replace(
-            answer, status=Status.NEEDS_CLARIFICATION, exit_code=6, message=report.message, choices=report.choices
-        )
-    if outcome is Outcome.REFUSED:
-        return replace(answer, status=Status.REFUSED, exit_code=5, message=report.error)
-    code = 1 if outcome is Outcome.ERROR else 4
-    return replace(answer, exit_code=code, message=report.error or str(outcome))
-
-
-def _doubtful(answer: Answer, choice: Choice) -> Answer:
-    reason = (
-        "the samples disagree and none has a majority"
-        if choice.tied
-        else f"confidence {answer.confidence:.2f} is below the threshold"
-    )
-    return replace(
-        answer,
-        status=Status.CANNOT_ANSWER,
-        exit_code=6,
-        result=None,
-        changes=None,
-        message=f"not sure enough to answer: {reason}. The program is shown; rephrase, or lower the threshold.",
-    )
-
-
-def labels_of(data: Any, graph: Any, limit: int = 5000) -> dict[str, str]:
-    """Display names of the node ids in a result, where names differ from ids."""
-    labels: dict[str, str] = {}
-    for text in _texts(data):
-        if len(labels) >= limit:
-            break
-        if text in graph and (name := graph.nodes[text].get("name")) not in {None, text}:
-            labels[text] = str(name)
-    return labels
-
-
-def _texts(data: Any) -> Iterator[str]:
-    if isinstance(data, str):
-        yield data
-    elif isinstance(data, dict):
-        for key, value in data.items():
-            yield str(key)
-            yield from _texts(value)
-    elif isinstance(data, list | tuple):
-        for item in data:
-            yield from _texts(item)

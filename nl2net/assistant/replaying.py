@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from nl2net.assistant.answer import Answer, Attempt, Provenance, Timing
+from nl2net.assistant.concluding import labels_of
 from nl2net.assistant.entries import Entry, append_entry, attribute_roles
-from nl2net.assistant.loop import Assistant, labels_of
+from nl2net.assistant.loop import Assistant
 from nl2net.assistant.scripts import Script, program_hash
 from nl2net.assistant.store import Store
 from nl2net.assistant.validators import caveats
@@ -144,7 +145,7 @@ def approve_turn(store: Store, number: int, path: Path, *, schema: Any = None) -
 
 
 def _unknown_roles(program: str) -> dict[str, list[str]]:
-    """Without a schema every attribute literal counts as itself: the entry fits only graphs that have the same names."""
+    """Without a schema an attribute literal counts as itself: the entry fits only graphs with the same names."""
     names = re.findall(r"\[[\"'](\w+)[\"']\]|\.get\([\"'](\w+)[\"']", program)
     return {a or b: ["edge", ""] for a, b in names if (a or b) not in {"name", "kind"}}
 

@@ -70,15 +70,13 @@ def _units(question: str, used: list[AttributeSchema]) -> Iterator[str]:
         r"\b(?:[kmgt]i?b(?:it|yte)?s?|giga\w+|mega\w+|tera\w+|kilo\w+|gbps|mbps|km|miles?|ms)\b", question, re.I
     )
     for attribute in used:
-        if (
-            attribute.unit == "unknown"
-            and attribute.type in {"integer", "number"}
-            and attribute.role not in {"coordinate", ""}
-        ):
-            if asked:
-                yield f"{attribute.public_name} has no unit in the data, so {asked.group()!r} cannot be derived: plain values"
-            else:
-                yield f"the unit of {attribute.public_name} is not stated in the data"
+        measured = attribute.type in {"integer", "number"} and attribute.role not in {"coordinate", ""}
+        if attribute.unit != "unknown" or not measured:
+            continue
+        if asked:
+            yield f"{attribute.public_name} has no unit in the data: {asked.group()!r} cannot be derived, plain values"
+        else:
+            yield f"the unit of {attribute.public_name} is not stated in the data"
 
 
 def _ranges(question: str, result: TypedResult, schema: GraphSchema) -> Iterator[str]:

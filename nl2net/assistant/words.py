@@ -29,9 +29,11 @@ _SYNONYMS: tuple[tuple[str, ...], ...] = (
     ("rank", "sort", "order", "ranking", "sorted", "ordered"),
 )  # fmt: skip
 _CANON = {word: row[0] for row in _SYNONYMS for word in row}
-_STOP = frozenset(
-    ["a", "an", "the", "of", "to", "in", "on", "at", "is", "are", "be", "do", "does", "for", "and", "or", "with", "by", "from", "me", "us", "i", "we", "you", "please", "it", "its", "this", "that", "these", "those", "there", "what", "how", "our", "their", "have", "has", "can", "could", "would", "should", "will", "as", "if", "than", "then", "into", "all", "any", "each"]
-)
+_STOP_TEXT = """
+a an the of to in on at is are be do does for and or with by from me us i we you please it its this that these those
+there what how our their have has can could would should will as if than then into all any each
+"""
+_STOP = frozenset(_STOP_TEXT.split())
 _WORD = re.compile(r"/?[a-z0-9_]+")
 PLACEHOLDER = re.compile(r"\b(?:NODE|NAME|VALUE|PREFIX|ADDRESS|OCTETS|TEXT)_\d+\b")
 NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.])")
