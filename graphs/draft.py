@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nl2net.graphs.source import Source
-
 from nl2net.model import QualityFinding
 
 

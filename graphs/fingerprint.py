@@ -8,7 +8,6 @@ from dataclasses import asdict
 from typing import Any
 
 from nl2net.graphs.columns import GraphColumns
-
 from nl2net.model import GraphSchema
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from nl2net.errors import UserError
 from nl2net.graphs.draft import Draft
 from nl2net.graphs.source import Source
-
-from nl2net.errors import UserError
 
 _HOW = {"sum": sum, "min": min, "max": max}
 

@@ -7,14 +7,14 @@ from itertools import chain, repeat
 from typing import Any
 
 import networkx as nx
+
+from nl2net.errors import DataError
 from nl2net.graphs.coerce import clean_records
 from nl2net.graphs.draft import Draft
 from nl2net.graphs.limits import Limits
 from nl2net.graphs.loaded import ReadOptions
 from nl2net.graphs.merge import merge_parallel
 from nl2net.graphs.source import Source
-
-from nl2net.errors import DataError
 
 RESERVED = ("id", "source", "target", "key")
 

@@ -9,11 +9,10 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 
+from nl2net.errors import DataError, UserError
 from nl2net.graphs.draft import Draft
 from nl2net.graphs.loaded import ReadOptions
 from nl2net.graphs.source import Source
-
-from nl2net.errors import DataError, UserError
 
 PLUGIN_GROUP = "nl2net.loaders"
 

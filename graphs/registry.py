@@ -8,9 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from nl2net.graphs.loaded import ReadOptions, SchemaOptions
-
 from nl2net.errors import DataError, UserError
+from nl2net.graphs.loaded import ReadOptions, SchemaOptions
 from nl2net.locations import Locations, atomic_write, private_folder
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")

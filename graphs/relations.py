@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 
 from nl2net.graphs.columns import MISSING, GraphColumns
-
 from nl2net.model import RelationSchema
 
 

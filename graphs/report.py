@@ -9,7 +9,6 @@ from typing import Any
 from nl2net.graphs.columns import MISSING, GraphColumns, present
 from nl2net.graphs.schema import direction_pair
 from nl2net.graphs.shapes import looks_numeric
-
 from nl2net.model import AttributeSchema, GraphSchema, QualityFinding
 
 _SUSPICIOUS = {"bw", "bandwidth", "speed", "bytes", "byte", "capacity", "rate", "delay", "latency", "packets"}

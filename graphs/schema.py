@@ -13,7 +13,6 @@ from nl2net.graphs.relations import derive_relations
 from nl2net.graphs.roles import assign_roles, words
 from nl2net.graphs.shapes import is_address_like, looks_numeric, text_shape
 from nl2net.graphs.sharing import shared_range, shared_values
-
 from nl2net.model import AttributeSchema, GraphClass, GraphSchema, TableSchema
 
 _SCALARS: dict[type, str] = {int: "integer", float: "number", bool: "boolean", str: "text"}

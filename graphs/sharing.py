@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from nl2net.errors import UserError
 from nl2net.graphs.columns import GraphColumns, present
 from nl2net.graphs.loaded import SchemaOptions
-
-from nl2net.errors import UserError
 from nl2net.model import AttributeSchema
 
 MAX_VALUES = 30

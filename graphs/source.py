@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from nl2net.graphs.limits import Limits
 
 from nl2net.errors import DataError
+from nl2net.graphs.limits import Limits
 from nl2net.model import QualityFinding
 
 _JSON_TEXT = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
-from nl2net.graphs.source import Source
-
 from nl2net.errors import DataError
+from nl2net.graphs.source import Source
 
 
 @dataclass(slots=True)

@@ -7,12 +7,14 @@ shared, and its length does not depend on the size of the graph.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from nl2net.model import AttributeSchema, GraphSchema, RelationSchema
 
 # A token of a typical model vocabulary is about 3.6 characters of such text; the estimate only steers compaction.
 _CHARS_PER_TOKEN = 3.6
+_MINOR_NOTE = re.compile(r"is text that holds numbers|has one value everywhere|^over \S+, the name of")
 _COARSE = ((1.0, "all"), (0.5, "most"), (0.1, "some"), (0.0, "few"))
 
 # Words that people use for the roles of attributes; compaction keeps attributes that the question asks for.
@@ -62,20 +64,28 @@ def render_schema(
     Nodes have no attributes.
     Edges have no attributes.
     """
-    words = _words(question)
     full = _render(schema, schema.attributes, (), coarse=coarse)
-    if budget_tokens is None or len(full) <= budget_tokens * _CHARS_PER_TOKEN:
+    if budget_tokens is None:
         return full
+    words = _words(question)
+    for text in _compactions(schema, words, full, coarse=coarse):
+        if len(text) <= budget_tokens * _CHARS_PER_TOKEN:
+            return text
+    return text
+
+
+def _compactions(schema: GraphSchema, words: frozenset[str], full: str, *, coarse: bool) -> Iterator[str]:
+    """Shorter and shorter texts: first without remarks that few questions need, then with fewer attributes."""
+    yield full
+    schema = replace(schema, notes=tuple(note for note in schema.notes if not _MINOR_NOTE.search(note)))
+    yield _render(schema, schema.attributes, (), coarse=coarse)
     ranked = sorted(schema.attributes, key=lambda a: -_score(a, words))
-    useful = [a for a in ranked if a.count and (a.distinct != "1" or _score(a, words) >= 4)]
-    for keep in range(len(useful), 0, -1):
+    useful = [a for a in ranked if a.count and (a.distinct != "1" or _score(a, words) >= 4 or a.role)]
+    for keep in range(len(useful), -1, -1):
         kept = set(map(id, useful[:keep]))
         shown = tuple(a for a in schema.attributes if id(a) in kept)
         rest = tuple(a for a in schema.attributes if id(a) not in kept)
-        text = _render(schema, shown, rest, coarse=coarse)
-        if len(text) <= budget_tokens * _CHARS_PER_TOKEN:
-            return text
-    return _render(schema, (), schema.attributes, coarse=coarse)
+        yield _render(schema, shown, rest, coarse=coarse)
 
 
 def _words(text: str) -> frozenset[str]:

@@ -8,12 +8,11 @@ from itertools import repeat
 from pathlib import Path
 from typing import Any
 
+from nl2net.errors import UserError
 from nl2net.graphs.coerce import coerce_decimal_commas, coerce_texts
 from nl2net.graphs.draft import Draft, check_ids, port_mapping
 from nl2net.graphs.loaded import ReadOptions
 from nl2net.graphs.source import Source
-
-from nl2net.errors import UserError
 
 SOURCE_NAMES = (
     "source", "src", "from", "a", "node_a", "local_host", "local_device", "local_node", "source_node", "src_node",

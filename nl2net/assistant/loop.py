@@ -221,6 +221,7 @@ class Assistant:
             return replace(self._plain(state, Status.NEEDS_CLARIFICATION, message), choices=choices)
         if follow_up:
             return None
+        state.caveats += screen.proxy_notes(state.masked.text, schema)
         has_entities = bool(state.masked.placeholders)
         for verdict in (
             screen.out_of_scope(question, schema, has_entities=has_entities),
@@ -241,7 +242,7 @@ class Assistant:
             text, self.graph.schema, library=state.library, k=options.examples, expected=expected
         )
         budget = self.settings.schema_tokens or (_SMALL_SCHEMA_TOKENS if self._is_small() else _SCHEMA_TOKENS)
-        system = system_text(self.graph.schema, library=state.library, question="", budget_tokens=budget)
+        system = system_text(self.graph.schema, library=state.library, question=text, budget_tokens=budget)
         examples = [Example(f.question, f.program) for f in state.found]
         asked = question_text(text, entities=state.masked.lines, expected=_ask_for(expected, state.found))
         messages = build_messages(

@@ -9,10 +9,11 @@ from __future__ import annotations
 import difflib
 import ipaddress
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
+from itertools import takewhile
 
 from nl2net.assistant.entities import EntityIndex, Match, Reference, tokens_of, trade_words
 from nl2net.model import GraphSchema
@@ -31,7 +32,6 @@ _SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
 )
 _OCTETS = re.compile(r"(?<![\w./])(\d{1,3}\.\d{1,3})(?:\.(?:\*|x|0)){0,2}(?![\w/]|\.\d)")
 _NAMED = re.compile(r"\b(called|named|name)\W*$", re.IGNORECASE)
-_WORDS_BEFORE = 3
 _NEAR = 0.84  # difflib ratio from which a capitalised word is read as a name
 
 
@@ -195,11 +195,16 @@ class Masker:
         return f"{reference.owner} attribute {public}" if reference.owner != "table" else f"table column {public}"
 
     def _by_kind_cue(self, question: str, match: Match, nodes: dict[str, Reference]) -> dict[str, Reference]:
-        """Keep the nodes whose kind is named beside the word: "chassis ju1.a1", "the ju1.a1 switch"."""
-        before = [t.folded for t in tokens_of(question[: match.start])][-_WORDS_BEFORE:]
-        after = [t.folded for t in tokens_of(question[match.end :])][:2]
-        around = {word.rstrip("s") for word in (*before, *after)}
-        scores = {node: len(around & _kind_words(self.index.kinds.get(node, ""))) for node in nodes}
+        """Keep the nodes whose kind is named beside the word ("chassis ju1.a1", "the ju1.a1 switch"), or that can be
+        the target of the relation that the verb before it names ("which control point controls ju1.a1")."""
+        before = [t.folded for t in tokens_of(question[: match.start]) if t.folded not in {"the", "a", "named"}][::-1]
+        after = [t.folded for t in tokens_of(question[match.end :])]
+        verb = before[0].rstrip("s") if before else ""
+        targets = {r.target_kind for r in self.schema.relations if verb and verb in _kind_words(r.relation)}
+        related = {node: r for node, r in nodes.items() if self.index.kinds.get(node) in targets}
+        if related:
+            return related
+        scores = {node: _adjacent(before, after, self.index.kinds.get(node, "")) for node in nodes}
         best = max(scores.values())
         return {node: nodes[node] for node, score in scores.items() if score == best} if best else nodes
 
@@ -292,6 +297,16 @@ def _common_words() -> frozenset[str]:
 def _kind_words(kind: str) -> set[str]:
     """Words of a kind without its technical prefix: ``EK_PACKET_SWITCH`` gives packet and switch."""
     return {word.casefold().rstrip("s") for word in re.split(r"[_\W]+", kind) if len(word) > 2}
+
+
+def _adjacent(before: Sequence[str], after: Sequence[str], kind: str) -> int:
+    """How many words of a kind stand directly before or after a name."""
+    words = _kind_words(kind)
+
+    def run(side: Sequence[str]) -> int:
+        return len(list(takewhile(lambda word: word.rstrip("s") in words, side)))
+
+    return max(run(before), run(after))
 
 
 def _by_node(references: Iterable[Reference]) -> dict[str, Reference]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -33,6 +33,13 @@ class _Concept:
     excuses: re.Pattern[str] | None
     what: str
     source: str
+    proxy_words: re.Pattern[str] | None
+    proxies: frozenset[str]
+
+
+def _any_of(alternatives: Sequence[str], *, words: bool = False) -> re.Pattern[str] | None:
+    text = "|".join(alternatives)
+    return re.compile(rf"\b(?:{text})(?!\w)" if words else text, re.IGNORECASE) if text else None
 
 
 @cache
@@ -41,12 +48,14 @@ def _concepts() -> tuple[_Concept, ...]:
     return tuple(
         _Concept(
             name,
-            re.compile(r"\b(?:" + "|".join(entry["words"]) + r")(?!\w)", re.IGNORECASE),
-            re.compile("|".join(entry["names"]), re.IGNORECASE),
+            _any_of(entry["words"], words=True) or re.compile("(?!)"),
+            _any_of(entry["names"]) or re.compile("(?!)"),
             frozenset(entry["roles"]),
-            re.compile("|".join(entry["excuses"]), re.IGNORECASE) if entry["excuses"] else None,
+            _any_of(entry["excuses"]),
             entry["what"],
             entry["source"],
+            _any_of(entry.get("proxy_words", ()), words=True),
+            frozenset(entry.get("proxies", ())),
         )
         for name, entry in data["concept"].items()
     )
@@ -81,6 +90,8 @@ def missing_concept(question: str, schema: GraphSchema) -> Verdict | None:
             continue
         if any(_holds(concept, attribute) for attribute in schema.attributes):
             continue
+        if _proxy(concept, question, schema) is not None:
+            continue
         tables = (f"{table.name}.{column}" for table in schema.tables for column, _ in table.columns)
         if any(concept.names.search(name) for name in tables) or _in_kinds(concept, schema):
             continue
@@ -90,6 +101,22 @@ def missing_concept(question: str, schema: GraphSchema) -> Verdict | None:
             f"{_names(schema)}. It would come from {concept.source}.",
         )
     return None
+
+
+def _proxy(concept: _Concept, question: str, schema: GraphSchema) -> AttributeSchema | None:
+    if concept.proxy_words is None or not concept.proxy_words.search(question):
+        return None
+    return next((a for a in schema.attributes if a.role in concept.proxies), None)
+
+
+def proxy_notes(question: str, schema: GraphSchema) -> Iterator[str]:
+    """What stands in for something that the graph does not hold, said openly."""
+    for concept in _concepts():
+        missing = not any(_holds(concept, attribute) for attribute in schema.attributes)
+        excused = concept.excuses is not None and concept.excuses.search(question)
+        stand_in = _proxy(concept, question, schema) if missing and not excused else None
+        if stand_in is not None:
+            yield f"this graph has no attribute for {concept.what}; {stand_in.public_name} stands in for it"
 
 
 def _holds(concept: _Concept, attribute: AttributeSchema) -> bool:

@@ -8,14 +8,14 @@ from typing import Any, NoReturn
 
 import networkx as nx
 import pandas as pd
+from pandas.core.groupby.groupby import BaseGroupBy
+
+from nl2net.errors import RefusedCode
 from nl2net.sandbox.language.frames import wrapped_methods
 from nl2net.sandbox.language.policy import class_table, type_table
 from nl2net.sandbox.language.proxies import ModuleProxy, near_names, proxy_get
 from nl2net.sandbox.language.strictness import strict_methods
 from nl2net.sandbox.language.texts import bind_format, bind_format_map
-from pandas.core.groupby.groupby import BaseGroupBy
-
-from nl2net.errors import RefusedCode
 
 Reader = Callable[[Any], Any]
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from nl2net.model import Finding, Severity
 from nl2net.sandbox.language.builtin_names import REFUSED
 from nl2net.sandbox.language.rewriting import GuardName
-
-from nl2net.model import Finding, Severity
 
 LONGEST = 20_000
 BRACKET_DEPTH = 80

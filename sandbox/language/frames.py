@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pandas as pd
-from nl2net.sandbox.language.queries import check_query
-from nl2net.sandbox.language.state import current
 
 from nl2net.errors import RefusedCode
+from nl2net.sandbox.language.queries import check_query
+from nl2net.sandbox.language.state import current
 
 # pandas calls the method of that name, dunders included, unseen by the guards: only these may be text.
 METHOD_NAMES = frozenset(

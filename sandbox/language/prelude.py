@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 import networkx as nx
 import pandas as pd
+
 from nl2net.sandbox.language.state import current
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from types import CodeType, MappingProxyType
 from typing import Any
 
+from nl2net.errors import RefusedCode, UserError
+from nl2net.model import Library
 from nl2net.sandbox.language.attributes import guarded_getattr
 from nl2net.sandbox.language.binding import bind_source, bind_tree
 from nl2net.sandbox.language.builtin_names import build_builtins, cut, type_name
@@ -20,9 +22,6 @@ from nl2net.sandbox.language.state import RunState, start_run
 from nl2net.sandbox.language.strictness import STRICT_NAMES
 from nl2net.sandbox.language.validation import ENTRY, Checked, check_program
 from nl2net.sandbox.language.writing import writable_attributes, writable_items
-
-from nl2net.errors import RefusedCode, UserError
-from nl2net.model import Library
 
 PRELOADED = {
     "nx": "networkx",
