@@ -51,8 +51,8 @@ class Runner(Protocol):
 class Speaker(Protocol):
     """Gives the reply to a conversation; hides the client, the cache and the budget."""
 
-    def __call__(self, messages: Sequence[Message], *, purpose: str, sample: int) -> str:
-        """The text of the reply."""
+    def reply(self, messages: Sequence[Message], *, purpose: str, sample: int = 0) -> str:
+        """The text of one reply, at temperature 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +100,8 @@ class Trial:
     validate: Any = None  # callable(RunReport) -> Problem | None
     seen: dict[str, Candidate] = field(default_factory=dict)
 
-    def sample(self, messages: Sequence[Message], *, sample: int = 0) -> Candidate:
-        """Draw one program and repair it as often as allowed.
+    def sample(self, messages: Sequence[Message], reply: str) -> Candidate:
+        """Judge one reply and have it repaired as often as allowed.
 
         A repair that is worse than what it repairs is thrown away; the same problem twice ends the repair.
         """
@@ -109,7 +109,8 @@ class Trial:
         best: Candidate | None = None
         last_problem = ""
         for number in range(self.repairs + 1):
-            reply = self.speaker(messages, purpose="repair" if number else "code", sample=sample)
+            if number:
+                reply = self.speaker.reply(messages, purpose="repair")
             candidate, problem = self._judge(reply, number)
             word = _WORDS[candidate.report.outcome] if candidate.report else "refused" if problem else "error"
             feedback = f"{problem.message} {problem.hint}".strip() if problem and number < self.repairs else ""

@@ -41,6 +41,12 @@ _SMALL_SCHEMA_TOKENS, _SCHEMA_TOKENS = 600, 1200
 _SMALL_SAMPLES, _SAMPLES = 1, 1
 _THRESHOLD = 0.5
 
+_LEADS = {
+    Library.NETWORKX: "```python\ndef answer(graph):\n",
+    Library.PANDAS: "```python\ndef answer(nodes, edges):\n",
+    Library.SQL: "```sql\n",
+}
+
 ClientFactory = Callable[[PrivacyGate], Any]
 
 
@@ -226,6 +232,7 @@ class Assistant:
         for verdict in (
             screen.out_of_scope(question, schema, has_entities=has_entities),
             screen.missing_concept(state.masked.text, schema),
+            screen.no_paths(state.masked.text, schema),
             None if options.assume else screen.vague(state.masked.text, schema),
         ):
             if verdict is not None:
@@ -286,28 +293,31 @@ class Assistant:
         self, state: _State, messages: Sequence[Message], facts: Facts, options: AskOptions, hooks: Hooks
     ) -> Choice:
         hooks.stage("model")
-        speaker = self._speaker(options, hooks)
+        speaker = self._speaker(state.library, options, hooks)
         state.speaker = speaker
         trial = self._trial(state, facts, options, hooks, speaker)
         drawn = options.samples or self.settings.samples or (_SMALL_SAMPLES if self._is_small() else _SAMPLES)
+        replies = speaker.draw(messages, drawn, purpose="code")
         candidates = []
-        for number in range(drawn):
-            hooks.stage(f"sample {number + 1} of {drawn}" if drawn > 1 else "program")
-            candidates.append(trial.sample(messages, sample=number))
+        for number, reply in enumerate(replies):
+            hooks.stage(f"program {number + 1} of {drawn}" if drawn > 1 else "program")
+            candidates.append(trial.sample(messages, reply))
             self._log(state, "sample", _sample_record(number, candidates[-1]))
             if _is_settled(candidates, drawn):
                 break
         state.sandbox_s += trial.sandbox_s
         return choose(candidates, lambda a, b: equal_results(a, b))
 
-    def _speaker(self, options: AskOptions, hooks: Hooks) -> ModelSpeaker:
-        return ModelSpeaker(self.client, self.gate, self.store, hooks, use_cache=options.use_cache)
+    def _speaker(self, library: Library, options: AskOptions, hooks: Hooks) -> ModelSpeaker:
+        return ModelSpeaker(
+            self.client, self.gate, self.store, hooks, use_cache=options.use_cache, lead=_LEADS[library]
+        )
 
     def _dry(self, state: _State, messages: Sequence[Message], options: AskOptions, hooks: Hooks) -> Answer:
         from nl2net.assistant.extract import extract_program
 
-        state.speaker = self._speaker(options, hooks)
-        reply = state.speaker(messages, purpose="code", sample=0)
+        state.speaker = self._speaker(state.library, options, hooks)
+        reply = state.speaker.reply(messages, purpose="code")
         program = extract_program(reply, state.library)
         answer = self._plain(state, Status.ANSWERED, "not run (--dry-run)")
         return replace(answer, code=program, masked_code=program, library=state.library)

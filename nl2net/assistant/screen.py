@@ -37,6 +37,9 @@ class _Concept:
     proxies: frozenset[str]
 
 
+_STRUCTURAL = re.compile(r"contain|control|member|part_of|parent|child|support|own", re.IGNORECASE)
+
+
 def _any_of(alternatives: Sequence[str], *, words: bool = False) -> re.Pattern[str] | None:
     text = "|".join(alternatives)
     return re.compile(rf"\b(?:{text})(?!\w)" if words else text, re.IGNORECASE) if text else None
@@ -125,6 +128,21 @@ def _holds(concept: _Concept, attribute: AttributeSchema) -> bool:
 
 def _in_kinds(concept: _Concept, schema: GraphSchema) -> bool:
     return any(concept.names.search(kind) for kind in (*schema.node_kinds, *schema.edge_kinds))
+
+
+def no_paths(question: str, schema: GraphSchema) -> Verdict | None:
+    """A path through a model whose edges only contain or control: it would not be a path of packets."""
+    if not schema.edge_kinds or not re.search(
+        r"\b(?:shortest|physical|network|forwarding)? ?(?:path|route|hops?)\b", question
+    ):
+        return None
+    if not all(_STRUCTURAL.search(kind) for kind in schema.edge_kinds):
+        return None
+    return Verdict(
+        Status.CANNOT_ANSWER,
+        f"this model holds only {', '.join(sorted(schema.edge_kinds))} relations and no links between ports, so a physical path "
+        "cannot be computed; it would come from a link inventory or LLDP tables.",
+    )
 
 
 def _names(schema: GraphSchema) -> str:

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from nl2net.llm.client import ChatClient, Message, Reply
     from nl2net.llm.endpoint import Endpoint
     from nl2net.llm.gate import Gate, OutgoingRequest
-    from nl2net.llm.resolve import resolve_endpoint
     from nl2net.llm.overview import status
+    from nl2net.llm.resolve import resolve_endpoint
     from nl2net.llm.usage import Budget, Usage
 
 # Public name -> module that owns it.

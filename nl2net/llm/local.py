@@ -13,7 +13,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -192,7 +192,7 @@ def _last_line(log: Path) -> str:
 
 def _call(server: RunningServer, method: str, path: str, *, timeout_s: float) -> dict[str, Any] | None:
     """Ask our own server something that carries no content: its health, or to end. Never goes through a proxy."""
-    request = urllib.request.Request(  # noqa: S310 - the scheme is fixed
+    request = urllib.request.Request(
         f"http://{_HOST}:{server.port}{path}",
         method=method,
         headers={"authorization": f"Bearer {server.token}"},
