@@ -95,7 +95,8 @@ def _before_seal(request: Mapping[str, Any], state: Mapping[str, Any], limits: L
 
 def _arguments(library: Library, held: Mapping[str, Any]) -> tuple[Any, ...]:
     if library == Library.PANDAS:
-        return (held["frames"]["nodes"].copy(), held["frames"]["edges"].copy())
+        tables = {name: frame.copy() for name, frame in held["frames"].items()}
+        return (tables.pop("nodes"), tables.pop("edges"), tables)
     return (held["graph"],)
 
 
@@ -104,9 +105,9 @@ def _check(request: Mapping[str, Any], held: Mapping[str, Any], options: Mapping
     wall = import_module(options["language"])
     source, library = request["program"], request["library"]
     try:
-        if library == Library.SQL:
-            sql.check_statement(source)
         findings = list(wall.validate(source, library=library))
+        if library == Library.SQL and not findings:
+            sql.check_statement(source)
     except RefusedCode as error:
         findings = [finding_of(error)]
     if not any(finding.severity is Severity.REFUSE for finding in findings):
@@ -133,7 +134,7 @@ def _run(request: Mapping[str, Any], held: Mapping[str, Any], options: Mapping[s
     limits: Limits = request["limits"]
     library = request["library"]
     twin = request["kind"] == "twin"
-    bindings = stand_ins(request["placeholders"]) if twin else request["bindings"]
+    bindings = _twin_bindings(request) if twin else request["bindings"]
     try:
         if library == Library.SQL:
             program = sql.bind_literals(request["program"], bindings)
@@ -159,7 +160,7 @@ def _run(request: Mapping[str, Any], held: Mapping[str, Any], options: Mapping[s
     except MemoryError:
         raise
     except BaseException as error:  # a program may raise anything
-        return failure.report(error, request["program"], wall)
+        return failure.report(error)
     reply = {
         "outcome": Outcome.OK.value,
         "printed": printed.encode("utf-8", "replace")[: limits.printed_bytes].decode("utf-8", "ignore"),
@@ -167,6 +168,12 @@ def _run(request: Mapping[str, Any], held: Mapping[str, Any], options: Mapping[s
         "program": program,
     }
     return reply | _value(value, request, held, limits)
+
+
+def _twin_bindings(request: Mapping[str, Any]) -> dict[str, str]:
+    """Names stand for themselves on the twin; what a program parses gets a made-up value."""
+    names = request["placeholders"]
+    return dict(zip(names, names, strict=True)) | stand_ins(names)
 
 
 def _value(value: Any, request: Mapping[str, Any], held: Mapping[str, Any], limits: Limits) -> dict[str, Any]:

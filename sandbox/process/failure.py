@@ -12,6 +12,8 @@ import networkx as nx
 
 from nl2net.sandbox.outcome import Outcome
 
+# File name under which wall one compiles a program.
+PROGRAM = "<program>"
 _MOST_ERROR = 4000
 _MOST_PLACES = 4000
 
@@ -96,13 +98,13 @@ def operand_types(error: BaseException) -> list[str]:
     return [name for name in _TYPE_NAMES.findall(_text(error)) if name in OPERAND_TYPES][:2]
 
 
-def place_of(error: BaseException, wall: Any) -> list[int]:
+def place_of(error: BaseException) -> list[int]:
     """Line, column, end line and end column of the failing expression in the masked program; empty if unknown."""
     found: list[int] = []
     current: TracebackType | None = error.__traceback__
     while current is not None:
         code = current.tb_frame.f_code
-        if code.co_filename == wall.FILENAME:
+        if code.co_filename == PROGRAM:
             positions = list(code.co_positions())[current.tb_lasti // 2]
             if None not in positions:
                 line, end_line, column, end_column = (int(part or 0) for part in positions)
@@ -125,10 +127,10 @@ def expression_places(source: str) -> list[list[int]]:
     return [list(place) for place in sorted(places)][:_MOST_PLACES]
 
 
-def report(error: BaseException, program: str, wall: Any) -> dict[str, Any]:
+def report(error: BaseException) -> dict[str, Any]:
     """The reply of a child whose program raised."""
     kind = kind_of(error)
-    place = place_of(error, wall)
+    place = place_of(error)
     outcome = Outcome.ERROR
     if kind == "recursion":
         outcome = Outcome.RECURSION

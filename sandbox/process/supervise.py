@@ -67,11 +67,12 @@ def run_child(body: Callable[[int, int], None], watch: Watch) -> tuple[Verdict, 
         finally:
             os._exit(status)
     os.close(writer)
+    reason, data = "cancelled", b""
     try:
         reason, data = _copy(reader, watch, started + watch.wall_s)
     finally:
         os.close(reader)
-        killed_by, exit_code, cpu_s, peak_mb = _end(child, patient=True)
+        killed_by, exit_code, cpu_s, peak_mb = _end(child, patient=reason == "done")
     verdict = Verdict(reason, killed_by, exit_code, time.monotonic() - started, cpu_s, peak_mb)
     return verdict, data
 

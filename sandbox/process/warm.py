@@ -6,6 +6,10 @@ import contextlib
 import datetime as dt
 import warnings
 from importlib import import_module
+from typing import Any
+
+from nl2net.model import GraphClass, GraphSchema, Library
+from nl2net.sandbox.outcome import Facts
 
 _LATE = (
     "bisect calendar collections.abc csv dataclasses decimal encodings.idna encodings.latin_1 encodings.punycode "
@@ -16,8 +20,25 @@ _LATE = (
 ).split()
 
 
-def warm_up() -> None:
-    """Import what functions import on their first call, and call what builds tables on its first call."""
+_PROGRAM = """
+def answer(graph):
+    counts = {}
+    for node, data in graph.nodes(data=True):
+        counts[node] = graph.degree(node)
+    frame = pd.DataFrame({"a": list(counts.values()), "b": ["x"] * len(counts)})
+    print(f"{len(counts)} {frame.groupby('b')['a'].agg('sum')}")
+    return sorted(nx.pagerank(graph), key=lambda node: (counts[node], str(node)))[:3], type(frame).__name__
+"""
+
+
+def warm_up(wall: Any) -> None:
+    """Import what functions import on their first call, and call what builds tables on its first call.
+
+    Parameters
+    ----------
+    wall : module
+        Wall one; it builds its tables on its first program.
+    """
     for name in _LATE:
         with contextlib.suppress(ImportError):
             import_module(name)
@@ -25,8 +46,19 @@ def warm_up() -> None:
         warnings.simplefilter("ignore")
         _networkx()
         _pandas()
+        _language(wall)
     with contextlib.suppress(ImportError):
         import_module("duckdb")
+
+
+def _language(wall: Any) -> None:
+    import networkx as nx
+
+    schema = GraphSchema(GraphClass(directed=False, multi=False), nodes=34, edges=78)
+    wall.validate(_PROGRAM, library=Library.NETWORKX)
+    wall.lint(_PROGRAM, library=Library.NETWORKX, schema=schema, facts=Facts())
+    graph = nx.karate_club_graph()
+    wall.run_restricted(_PROGRAM, (graph,), library=Library.NETWORKX, bindings={"NODE_1": "x"}, seed=1)
 
 
 def _networkx() -> None:

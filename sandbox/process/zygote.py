@@ -100,7 +100,7 @@ def main(options_text: str) -> None:
         import_module(name)
     from nl2net.sandbox.process.warm import warm_up
 
-    warm_up()
+    warm_up(import_module(options["language"]))
     _settle()
     worker = Worker(control, out, options)
     worker.send({"kind": "ready"}, b"")

@@ -19,7 +19,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-FILENAME = "<plain>"
+FILENAME = "<program>"
 
 
 class CannotAnswer(Exception):
@@ -68,5 +68,6 @@ def run_restricted(source: str, arguments: tuple[Any, ...], *, library: Any, bin
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
         exec(compile(bound, FILENAME, "exec"), names)
-        value = names["answer"](*arguments)
+        entry = names["answer"]
+        value = entry(*arguments[: entry.__code__.co_argcount])
     return Ran(value, said.getvalue(), (), bound)
