@@ -1,0 +1,1 @@
+"""What a program's value looks like between the sealed child and the parent: tagged JSON, nothing else."""

@@ -1,0 +1,206 @@
+"""The parent's end of a worker process: start it clean, ask it, cancel it, end it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pickle
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nl2net.errors import Unavailable
+from nl2net.sandbox.process import wire
+
+_START_S = 120.0
+_CANCEL_S = 0.08
+_TICK_S = 0.02
+# What the worker may take on top of the child's deadline: fork, copy, and a machine under load.
+_SLACK_S = 60.0
+
+_BOOT = (
+    "import sys; sys.path.extend(sys.argv[2:]); "
+    "from nl2net.sandbox.process.zygote import main; main(sys.argv[1])"
+)
+
+ENVIRONMENT: Mapping[str, str] = {
+    "PYTHONHASHSEED": "0",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "NUMEXPR_NUM_THREADS": "1",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerOptions:
+    """How a worker is started.
+
+    ``language`` is the module of wall one; the escape tests put a weaker one in its place, from ``paths``, and leave
+    out layers with ``emulate``. The product uses the defaults. ``prefix`` goes in front of the command line.
+    """
+
+    language: str = "nl2net.sandbox.language"
+    idle_s: float = 900.0
+    emulate: Mapping[str, int] | None = None
+    paths: tuple[str, ...] = ()
+    prefix: tuple[str, ...] = ()
+    allow_read_paths: tuple[str, ...] = ()
+
+    def to_json(self) -> str:
+        """The part that the worker reads."""
+        return json.dumps(
+            {
+                "language": self.language,
+                "idle_s": self.idle_s,
+                "emulate": dict(self.emulate or {}),
+                "allow_read_paths": list(self.allow_read_paths),
+            }
+        )
+
+
+class WorkerDied(Exception):
+    """The worker closed its pipe; a new one can be started."""
+
+
+def _search_path(extra: tuple[str, ...]) -> list[str]:
+    """Folders of the parent's own module path, for a package that is found through ``PYTHONPATH``.
+
+    They are appended, so they never come before the installed packages; relative entries are left out.
+    """
+    return [*extra, *(entry for entry in sys.path if Path(entry).is_absolute())]
+
+
+class WorkerProcess:
+    """One worker process; requests are answered one at a time."""
+
+    def __init__(self, options: WorkerOptions) -> None:
+        self._lock = threading.Lock()
+        self._ready = False
+        # -s and -P instead of -I: that would also ignore the hash seed.
+        command = [*options.prefix, sys.executable, "-s", "-P", "-c", _BOOT, options.to_json()]
+        self._process = subprocess.Popen(
+            [*command, *_search_path(options.paths)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=dict(ENVIRONMENT),
+            cwd="/",
+            start_new_session=True,
+        )
+        pipes = (self._process.stdin, self._process.stdout, self._process.stderr)
+        assert all(pipes)
+        self._in, self._out, self._err = (pipe.fileno() for pipe in pipes if pipe is not None)
+
+    @property
+    def number(self) -> int:
+        """Process number."""
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process still runs."""
+        return self._process.poll() is None
+
+    def wait_ready(self) -> None:
+        """Wait until the libraries are imported.
+
+        Raises
+        ------
+        Unavailable
+            It did not start; the message ends with what it said.
+        """
+        if self._ready:
+            return
+        try:
+            self._receive(time.monotonic() + _START_S)
+        except (wire.Closed, wire.Late):
+            said = self._last_words()
+            self.kill()
+            raise Unavailable(
+                f"the sandbox process did not start: {said or 'no message'}",
+                hint="Run `nl2net doctor` to see which layer or package is missing.",
+            ) from None
+        self._ready = True
+
+    def _last_words(self) -> str:
+        if not select.select([self._err], [], [], 0.2)[0]:
+            return ""
+        lines = os.read(self._err, 65536).decode("utf-8", "replace").strip().splitlines()
+        return lines[-1][:300] if lines else ""
+
+    def ask(
+        self, request: Mapping[str, Any], *, wall_s: float = 60.0, cancel: threading.Event | None = None
+    ) -> tuple[dict[str, Any], bytes]:
+        """Send one request and wait for its head and data.
+
+        Raises
+        ------
+        WorkerDied
+            The process is gone.
+        KeyboardInterrupt
+            As raised while waiting; the child is dead by then.
+        """
+        with self._lock:
+            self.wait_ready()
+            try:
+                wire.write_frame(self._in, pickle.dumps(dict(request), 5))
+                return self._wait(time.monotonic() + wall_s + _SLACK_S, cancel)
+            except (wire.Closed, wire.Late):
+                self.kill()
+                raise WorkerDied from None
+            except BaseException:
+                self._stop_child()
+                raise
+
+    def _wait(self, deadline: float, cancel: threading.Event | None) -> tuple[dict[str, Any], bytes]:
+        while True:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise wire.Late
+            if select.select([self._out], [], [], min(left, _TICK_S) if cancel else left)[0]:
+                return self._receive(deadline)
+            if cancel is not None and cancel.is_set():
+                wire.write_frame(self._in, b"")
+                return self._receive(time.monotonic() + _CANCEL_S)
+
+    def _receive(self, deadline: float) -> tuple[dict[str, Any], bytes]:
+        head = json.loads(wire.read_frame(self._out, deadline=deadline))
+        return head, wire.read_frame(self._out, deadline=deadline)
+
+    def _stop_child(self) -> None:
+        try:
+            wire.write_frame(self._in, b"")
+            self._receive(time.monotonic() + _CANCEL_S)
+        except (wire.Closed, wire.Late, ValueError):
+            self.kill()
+
+    def close(self) -> None:
+        """Let the process go by closing its pipe; kill it if it stays."""
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+        try:
+            self._process.wait(timeout=1.0)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+    def kill(self) -> None:
+        """Kill the process; its child dies with it."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
