@@ -18,10 +18,20 @@ PLUGIN_GROUP = "nl2net.loaders"
 
 # Specific formats come before the general ones that would also take their files.
 _MODULES = (
+    "parquet",
+    "suzieq",
     "graphml",
+    "sndlib",
+    "rfc8345",
+    "netbox",
+    "neighbours",
+    "batfish",
     "node_link",
     "malt",
     "gml",
+    "dot",
+    "labs",
+    "flows",
     "tables",
 )
 
