@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from nl2net.assistant.answer import Answer, Attempt, Provenance, Timing
-from nl2net.assistant.concluding import labels_of
+from nl2net.assistant.concluding import graph_facts, labels_of, sandbox_words
 from nl2net.assistant.entries import Entry, append_entry, attribute_roles
 from nl2net.assistant.loop import Assistant
 from nl2net.assistant.scripts import Script, program_hash
@@ -67,12 +67,7 @@ def run_script(assistant: Assistant, script: Script) -> Answer:
         exit_code=code,
         question=question,
         masked="",
-        graph={
-            "name": graph.name,
-            "fingerprint": graph.fingerprint,
-            "nodes": graph.graph.number_of_nodes(),
-            "edges": graph.graph.number_of_edges(),
-        },
+        graph=graph_facts(graph),
         library=script.library,
         code=script.program,
         result=report.result,
@@ -90,7 +85,7 @@ def run_script(assistant: Assistant, script: Script) -> Answer:
             schema_hash=graph.schema_hash,
             fingerprint=graph.fingerprint,
             program_hash=program_hash(script.program),
-            sandbox=str(report.layers.level),
+            sandbox=sandbox_words(report.layers),
         ),
     )
 
