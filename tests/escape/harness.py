@@ -155,7 +155,7 @@ def fork_run(work: Callable[[Callable[[Mapping[str, Any]], None]], None], *, lim
     if status:
         return Reply(status, peak_mb=peak, stdout=stdout)
     try:
-        return Reply(**json.loads(data), peak_mb=peak, stdout=stdout)
+        return Reply(**json.loads(data.decode("utf-8", "replace")), peak_mb=peak, stdout=stdout)
     except (ValueError, TypeError):
         return Reply("died", peak_mb=peak, stdout=stdout, text=data.decode(errors="replace"))
 
