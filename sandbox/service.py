@@ -149,6 +149,7 @@ class Sandbox:
             holder = self._holders.get(key)
             if holder is None:
                 holder = self._holders[key] = GraphHolder(self, payload)
+        self.start()
         holder.start()
         return holder
 

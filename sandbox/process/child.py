@@ -66,10 +66,12 @@ def _frame(body: Callable[[], dict[str, Any]]) -> bytes:
     except MemoryError:
         pass
     except RecursionError:
-        return _pack({**EMPTY_REPLY, "outcome": Outcome.RECURSION.value})
+        said = "the answer is nested too deeply"
+        return _pack({**EMPTY_REPLY, "outcome": Outcome.RECURSION.value, "error": said})
     # Outside the handler, so that the traceback no longer holds what filled the memory.
     gc.collect()
-    return _pack({**EMPTY_REPLY, "outcome": Outcome.MEMORY.value})
+    said = "the program needs more memory than it may have"
+    return _pack({**EMPTY_REPLY, "outcome": Outcome.MEMORY.value, "error": said})
 
 
 def _pack(reply: Mapping[str, Any]) -> bytes:
@@ -110,7 +112,7 @@ def _check(request: Mapping[str, Any], held: Mapping[str, Any], options: Mapping
             sql.check_statement(source)
     except RefusedCode as error:
         findings = [finding_of(error)]
-    if not any(finding.severity is Severity.REFUSE for finding in findings):
+    if hasattr(wall, "lint") and not any(finding.severity is Severity.REFUSE for finding in findings):
         findings += wall.lint(source, library=library, schema=request["schema"], facts=request["facts"])
     return {"outcome": Outcome.OK.value, "findings": [_finding_json(finding) for finding in findings]}
 
@@ -156,7 +158,8 @@ def _run(request: Mapping[str, Any], held: Mapping[str, Any], options: Mapping[s
         return {"outcome": Outcome.ASK_USER.value, "message": _short(signal.question), "choices": choices}
     except RefusedCode as error:
         refusal = _finding_json(finding_of(error))
-        return {"outcome": Outcome.REFUSED.value, "findings": [refusal], "error": _short(str(error)), "kind": "policy"}
+        found = {"findings": [refusal], "error": _short(str(error)), "kind": "policy"}
+        return {"outcome": Outcome.REFUSED.value, "place": failure.place_of(error), **found}
     except MemoryError:
         raise
     except BaseException as error:  # a program may raise anything
