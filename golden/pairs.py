@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
+from itertools import product
 
 from nl2net.golden.catalogue import APPLICATIONS, Intent, fill, intents, slots_used
 from nl2net.golden.case import GraphSource, Pair, Split
+from nl2net.golden.planning_graphs import FLAVOURS
 from nl2net.golden.recipes import build_graph
 from nl2net.golden.slots import Draw, NoOperand, draw_slots
 from nl2net.golden.streams import Stream
@@ -14,6 +16,11 @@ from nl2net.model import Status
 
 PAIRS_SEED = "library-1"
 _GRAPHS = 12
+# Kinds of entities differ between families of data centre models, so each family gets its own pairs.
+_FLAVOURS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
+    "traffic": {"": {}},
+    "planning": {name: {"flavour": name} for name in FLAVOURS},
+}
 
 
 @cache
@@ -33,12 +40,13 @@ def development_pairs() -> tuple[Pair, ...]:
 
 
 def _pairs_of(application: str) -> Iterator[Pair]:
-    sources = [GraphSource(application, f"{PAIRS_SEED}/{number}") for number in range(_GRAPHS)]
     for intent in intents(application):
         if intent.split is Split.EVAL or intent.outcome is not Status.ANSWERED:
             continue
-        for number, form in enumerate(intent.dev):
-            source, draw = _first_draw(intent, sources, Stream("pairs", PAIRS_SEED, application, intent.name, number))
+        for (number, form), (flavour, options) in product(enumerate(intent.dev), _FLAVOURS[application].items()):
+            sources = [GraphSource(application, f"{PAIRS_SEED}/{n}", options) for n in range(_GRAPHS)]
+            stream = Stream("pairs", PAIRS_SEED, application, intent.name, number, flavour)
+            source, draw = _first_draw(intent, sources, stream)
             roles = build_graph(source).roles
             for library, template in intent.programs.items():
                 program = fill(template, draw.values).strip("\n") + "\n"

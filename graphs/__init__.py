@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from nl2net.graphs.loaded import LoadedGraph, ReadOptions, SchemaOptions
 
 if TYPE_CHECKING:
+    from nl2net.graphs.describe import describe_graph
     from nl2net.graphs.load import load_graph
     from nl2net.graphs.samples import sample_names
 
@@ -18,11 +19,13 @@ __all__ = [
     "LoadedGraph",
     "ReadOptions",
     "SchemaOptions",
+    "describe_graph",
     "load_graph",
     "sample_names",
 ]
 
 _LAZY = {
+    "describe_graph": "describe",
     "load_graph": "load",
     "sample_names": "samples",
 }

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -30,11 +31,8 @@ class Opened:
 
 
 def shipped_entries() -> list[Entry]:
-    """Pairs of the golden suite's development split."""
-    from nl2net.golden import development_pairs
-
-    known = set(Entry.__dataclass_fields__)
-    return [Entry(**{k: v for k, v in pair.items() if k in known}) for pair in development_pairs()]
+    """Pairs of the golden suite's development split, as made by `nl2net.assistant.seeding`."""
+    return load_entries(Path(str(files("nl2net.assistant").joinpath("data/library.jsonl"))))
 
 
 def open_library(locations: Locations) -> ProgramLibrary:
