@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from io import StringIO
 
 from nl2net.assistant.entries import Entry, Found
-from nl2net.assistant.words import NUMBER, PLACEHOLDER
+from nl2net.assistant.words import NUMBER, PLACEHOLDER, measure_of, with_digits
 from nl2net.model import AttributeSchema, GraphSchema
 
 
@@ -35,9 +35,12 @@ def adapt(entry: Entry, schema: GraphSchema) -> tuple[str, str] | None:
 
 
 def _counterpart(name: str, owner: str, role: str, schema: GraphSchema) -> str | None:
-    if schema.attribute(owner, name) is not None or name in {"name", "kind", "id"}:
+    """The attribute that measures the same thing; numeric and widely present ones first."""
+    same = schema.attribute(owner, name)
+    if same is not None or name in {"name", "kind", "id"}:
         return name
-    fitting = [a for a in schema.attributes_of(owner) if role and a.role == role]
+    measure = measure_of(name, role)
+    fitting = [a for a in schema.attributes_of(owner) if measure and measure_of(a.public_name, a.role) == measure]
     numeric = [a for a in fitting if a.type in {"integer", "number"}]
     best: AttributeSchema | None = max(numeric or fitting, key=lambda a: a.count, default=None)
     return None if best is None else best.public_name
@@ -87,29 +90,48 @@ def replay(entries: Iterable[Entry], question: str, schema: GraphSchema) -> Foun
         adapted = adapt(entry, schema)
         if adapted is None or entry.directed != schema.graph_class.directed or entry.multi != schema.graph_class.multi:
             continue
-        program = _rebind(entry.question, question, adapted[1])
+        program = rebind(entry.question, question, adapted[1])
         if program is not None:
             return Found(entry, program, question, 1.0)
     return None
 
 
 def _form(question: str) -> str:
-    text = PLACEHOLDER.sub(lambda m: m.group().split("_")[0] + "_", question)
+    text = PLACEHOLDER.sub(lambda m: m.group().split("_")[0] + "_", with_digits(question))
     return " ".join(re.findall(r"\w+|#", NUMBER.sub("#", text).lower()))
 
 
-def _rebind(old: str, new: str, program: str) -> str | None:
-    """Carry placeholders and numbers of the new question into the program of the old one."""
-    pairs = list(zip(PLACEHOLDER.findall(old), PLACEHOLDER.findall(new), strict=False))
-    if len({a for a, _ in pairs}) != len({b for _, b in pairs}):
+def rebind(old: str, new: str, program: str) -> str | None:
+    """Carry the placeholders and numbers of a new question into the program of an old one.
+
+    Returns
+    -------
+    str or None
+        ``None`` when a placeholder or number has no certain place: other kinds or another number of them, or a number
+        that stands more than once in the question or nowhere in the program.
+
+    Examples
+    --------
+    >>> rebind("Top 5 of NODE_1?", "the 3 of NODE_2", 'rank("NODE_1")[:5]')
+    'rank("NODE_2")[:3]'
+    """
+    names = list(zip(PLACEHOLDER.findall(old), PLACEHOLDER.findall(new), strict=False))
+    if len(PLACEHOLDER.findall(old)) != len(PLACEHOLDER.findall(new)):
         return None
-    mapping = dict(pairs)
-    program = PLACEHOLDER.sub(lambda m: mapping.get(m.group(), m.group()), program)
-    numbers_old, numbers_new = NUMBER.findall(PLACEHOLDER.sub("", old)), NUMBER.findall(PLACEHOLDER.sub("", new))
-    for before, after in zip(numbers_old, numbers_new, strict=False):
-        if before == after:
-            continue
-        if numbers_old.count(before) != 1 or len(re.findall(rf"(?<![\w.]){re.escape(before)}(?![\w.])", program)) != 1:
+    if any(a.split("_")[0] != b.split("_")[0] for a, b in names):
+        return None
+    old, new = (PLACEHOLDER.sub("", with_digits(text)) for text in (old, new))
+    numbers = (NUMBER.findall(old), NUMBER.findall(new))
+    if len(numbers[0]) != len(numbers[1]):
+        return None
+    changed = [(before, after) for before, after in zip(*numbers, strict=True) if before != after]
+    for before, _ in changed:
+        if numbers[0].count(before) != 1 or len(_in_program(before, program)) != 1:
             return None
-        program = re.sub(rf"(?<![\w.]){re.escape(before)}(?![\w.])", after, program)
-    return program
+    table = {**dict(names), **dict(changed)}
+    pattern = "|".join([PLACEHOLDER.pattern, *(rf"(?<![\w.]){re.escape(before)}(?![\w.])" for before, _ in changed)])
+    return re.sub(pattern, lambda m: table.get(m.group(), m.group()), program)
+
+
+def _in_program(number: str, program: str) -> list[str]:
+    return re.findall(rf"(?<![\w.]){re.escape(number)}(?![\w.])", program)

@@ -42,12 +42,17 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An entry that fits, adapted to the schema. ``score`` is the lexical similarity in 0-1, 1 for the same words."""
+    """An entry that fits, adapted to the schema.
+
+    ``score`` is the lexical similarity in 0-1, 1 for the same words; ``same_sense`` tells whether the words that decide
+    the meaning are the same.
+    """
 
     entry: Entry
     program: str
     question: str
     score: float
+    same_sense: bool = True
 
 
 def load_entries(path: Path) -> list[Entry]:

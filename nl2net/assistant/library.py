@@ -6,18 +6,21 @@ suite and from programs that this user approved.
 
 from __future__ import annotations
 
+import difflib
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from nl2net.assistant.adaptation import adapt
 from nl2net.assistant.entries import Entry, Found
 from nl2net.assistant.wording import expected_type
-from nl2net.assistant.words import NUMBER, words_of
+from nl2net.assistant.words import NUMBER, critical, measure_of, measures_of, words_of
 from nl2net.model import GraphSchema, Library
 
-_RRF = 60.0  # constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009)
+# Chosen by leave-one-wording-out retrieval on the development pairs (docs/accuracy.md).
+_STRUCTURE = 0.12
+_AGREE = 0.85
 
 
 class ProgramLibrary:
@@ -28,15 +31,26 @@ class ProgramLibrary:
 
     def __init__(self, entries: Iterable[Entry]) -> None:
         self.entries = list({entry.key: entry for entry in entries}.values())
-        self._words = [Counter(words_of(entry.question)) for entry in self.entries]
+        self._words = [Counter(words_of(entry.question, _measures(entry))) for entry in self.entries]
         self._postings: dict[str, list[int]] = defaultdict(list)
         for number, words in enumerate(self._words):
             for word in words:
                 self._postings[word].append(number)
-        self._mean = sum(map(Counter.total, self._words)) / max(len(self._words), 1)
+        self._norms = [
+            math.sqrt(sum((self._idf(word) * min(count, 2)) ** 2 for word, count in words.items())) or 1.0
+            for words in self._words
+        ]
+        self._vocabulary = {word for word in self._postings if len(word) >= 4 and word.isalpha()}
 
     def search(
-        self, question: str, schema: GraphSchema, *, library: Library, k: int = 4, expected: str = ""
+        self,
+        question: str,
+        schema: GraphSchema,
+        *,
+        library: Library,
+        k: int = 4,
+        expected: str = "",
+        exclude: Collection[str] = (),
     ) -> list[Found]:
         """The best entries for a masked question, adapted to a schema, most similar last.
 
@@ -51,49 +65,62 @@ class ProgramLibrary:
             At most so many, no two of one program.
         expected : str
             Asked result type, ``""`` if unknown.
+        exclude : collection of str
+            Keys of entries to leave out, for leave-one-out measurements.
         """
-        words = Counter(words_of(question))
-        lexical = self._bm25(words)
+        words = Counter(self._spelt(words_of(question, measures_of(schema))))
         kind = expected or expected_type(question)
-        structural = {n: _likeness(self.entries[n], schema, kind, words) for n in lexical}
-        fused = _fuse(lexical, structural)
+        scores = {
+            number: score * _AGREE ** len(critical(words) ^ critical(self._words[number]))
+            + _STRUCTURE * _likeness(self.entries[number], schema, kind, words)
+            for number, score in self._lexical(words).items()
+            if self.entries[number].library == library
+        }
         found: list[Found] = []
         programs: set[str] = set()
-        for number in sorted(fused, key=lambda n: (-fused[n], n)):
+        for number in sorted(scores, key=lambda n: (-scores[n], n)):
             entry = self.entries[number]
-            if entry.library != library or entry.rejected > entry.used:
+            if entry.rejected > entry.used or entry.key in exclude:
                 continue
             adapted = adapt(entry, schema)
             shape = _shape(adapted[1]) if adapted else ""
             if adapted is None or shape in programs:
                 continue
             programs.add(shape)
-            found.append(Found(entry, adapted[1], adapted[0], _cosine(words, self._words[number])))
+            score = _cosine(words, self._words[number])
+            same = critical(words) == critical(self._words[number])
+            found.append(Found(entry, adapted[1], adapted[0], score, same))
             if len(found) == k:
                 break
         return found[::-1]
 
-    def _bm25(self, words: Counter[str], k1: float = 1.2, b: float = 0.5) -> dict[int, float]:
-        """Okapi BM25 (Robertson and Zaragoza 2009) of every entry that shares a word."""
-        scores: dict[int, float] = defaultdict(float)
-        total = len(self.entries)
-        for word in words:
-            postings = self._postings.get(word, ())
-            idf = math.log(1 + (total - len(postings) + 0.5) / (len(postings) + 0.5))
-            for number in postings:
-                count = self._words[number][word]
-                length = self._words[number].total() / self._mean
-                scores[number] += idf * count * (k1 + 1) / (count + k1 * (1 - b + b * length))
-        return scores
+    def _spelt(self, words: Iterable[str]) -> list[str]:
+        """Words that no entry knows are read as the nearest one that some entry has: people type in a hurry."""
+        return [self._nearest(word) if word not in self._postings and word.isalpha() else word for word in words]
+
+    def _nearest(self, word: str) -> str:
+        if len(word) < 4:
+            return word
+        near = difflib.get_close_matches(word, self._vocabulary, n=1, cutoff=0.78)
+        return near[0] if near else word
+
+    def _lexical(self, words: Counter[str]) -> dict[int, float]:
+        """Cosine of the vectors of inverse document frequency, of every entry that shares a word."""
+        dots: dict[int, float] = defaultdict(float)
+        for word, count in words.items():
+            weight = self._idf(word) ** 2 * min(count, 2)
+            for number in self._postings.get(word, ()):
+                dots[number] += weight * min(self._words[number][word], 2)
+        norm = math.sqrt(sum((self._idf(word) * min(count, 2)) ** 2 for word, count in words.items())) or 1.0
+        return {number: dot / (norm * self._norms[number]) for number, dot in dots.items()}
+
+    def _idf(self, word: str) -> float:
+        have = len(self._postings.get(word, ()))
+        return math.log(1 + (len(self.entries) + 1) / (have + 1))
 
 
-def _fuse(lexical: Mapping[int, float], structural: Mapping[int, float]) -> dict[int, float]:
-    fused: dict[int, float] = defaultdict(float)
-    for weight, scores in ((1.0, lexical), (0.5, structural)):
-        ordered = sorted(scores, key=lambda n: (-scores[n], n))
-        for rank, number in enumerate(ordered):
-            fused[number] += weight / (_RRF + rank)
-    return fused
+def _measures(entry: Entry) -> dict[str, str]:
+    return {name.lower(): measure_of(name, role) for name, (_, role) in entry.roles.items() if measure_of(name, role)}
 
 
 def _likeness(entry: Entry, schema: GraphSchema, kind: str, words: Counter[str]) -> float:

@@ -106,7 +106,9 @@ def main() -> None:
         for entry in entries:
             stream.write((json.dumps(_compact(entry), ensure_ascii=False) + "\n").encode())
     intents: Counter[Any] = Counter(entry.library for entry in entries)
-    sys.stderr.write(f"{len(entries)} entries, {dict(intents)}, {len({e.intent for e in entries})} intents -> {TARGET.name}\n")
+    sys.stderr.write(
+        f"{len(entries)} entries, {dict(intents)}, {len({e.intent for e in entries})} intents -> {TARGET.name}\n"
+    )
 
 
 def _compact(entry: Entry) -> dict[str, Any]:
