@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from nl2net.model import Finding, GraphSchema, Library, Severity
 from nl2net.sandbox.language.linting import api, graph_types, names, semantics, shapes, sql, tables
 from nl2net.sandbox.language.linting.context import Rule, build_context
 from nl2net.sandbox.outcome import Facts
+
+from nl2net.model import Finding, GraphSchema, Library, Severity
 
 __all__ = ["lint"]
 
@@ -41,7 +42,7 @@ def lint(source: str, *, library: Library, schema: GraphSchema, facts: Facts) ->
     >>> source = "def answer(graph):\\n    return max(graph.degree())[0]\\n"
     >>> for finding in lint(source, library=Library.NETWORKX, schema=schema, facts=Facts()):
     ...     print(finding.rule, finding.line, finding.hint.split(".  ")[0][:57])
-    compares-names 2 Write max(graph.degree(), key=lambda pair: pair[1]). The 
+    compares-names 2 Write max(graph.degree(), key=lambda pair: pair[1]). The
     """
     if library is Library.SQL:
         found = list(sql.lint_sql(source, schema))

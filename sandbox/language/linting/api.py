@@ -9,12 +9,12 @@ from functools import cache
 from typing import Any
 
 import networkx as nx
-
-from nl2net.model import Finding
 from nl2net.sandbox.language.attributes import HINTS, allowed_names
 from nl2net.sandbox.language.library import static_proxies
 from nl2net.sandbox.language.linting.context import Context, Rule, repair
 from nl2net.sandbox.language.proxies import INSTEAD, ModuleProxy, near_names
+
+from nl2net.model import Finding
 
 # Names that models still write, with the corrected call.
 REMOVED = {
@@ -85,7 +85,9 @@ GRAPH_SLIPS = {
     "edge_attributes": "graph.edges[u, v]",
 }
 PROPERTIES = frozenset({"name", "graph", "adj", "succ", "pred"})
-FRAME_PROPERTIES = frozenset({"shape", "columns", "index", "dtypes", "values", "T", "size", "ndim", "empty", "loc", "iloc"})
+FRAME_PROPERTIES = frozenset(
+    {"shape", "columns", "index", "dtypes", "values", "T", "size", "ndim", "empty", "loc", "iloc"}
+)
 CALL_ME = frozenset({"number_of_nodes", "number_of_edges", "is_directed", "is_multigraph", "order"})
 DICT_METHODS = frozenset(dir(dict))
 
@@ -129,7 +131,9 @@ def module_names(context: Context) -> Iterator[Finding]:
         near = near_names(missing, proxy.proxy_table)
         short = {"networkx": "nx", "pandas": "pd", "numpy": "np"}.get(proxy.proxy_name, proxy.proxy_name)
         fix = f"Write {known}." if full in REMOVED else known
-        fix = fix or (f"Use {' or '.join(f'{short}.{n}' for n in near)}." if near else f"{short}.{missing} does not exist.")
+        fix = fix or (
+            f"Use {' or '.join(f'{short}.{n}' for n in near)}." if near else f"{short}.{missing} does not exist."
+        )
         yield repair("unknown-name", node, f"{full} is not available here", fix)
 
 
@@ -207,9 +211,13 @@ def members(context: Context) -> Iterator[Finding]:
             fix = f"Write dict({context.text(node.value)}).{node.attr}(...)."
             yield repair("view-method", node, f"a degree view has no .{node.attr}", fix)
         elif role.kind in ("nodes", "edges") and node.attr == "values" and role.kind == "edges":
-            yield repair("view-method", node, "use the data of the edges", f"Write {context.graph_name}.edges(data=True).")
+            yield repair(
+                "view-method", node, "use the data of the edges", f"Write {context.graph_name}.edges(data=True)."
+            )
         elif role.kind == "frame" and node.attr.startswith("to_") and node.attr in HINTS:
-            yield repair("frame-method", node, f".{node.attr} is not available here", HINTS[node.attr].capitalize() + ".")
+            yield repair(
+                "frame-method", node, f".{node.attr} is not available here", HINTS[node.attr].capitalize() + "."
+            )
 
 
 def _graph_member(context: Context, node: ast.Attribute, directed: bool) -> Iterator[Finding]:

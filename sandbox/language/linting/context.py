@@ -7,10 +7,11 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from nl2net.model import AttributeSchema, Finding, GraphSchema, Library, Severity
 from nl2net.sandbox.language.linting.inference import Inference
 from nl2net.sandbox.language.linting.roles import Role
 from nl2net.sandbox.outcome import Facts
+
+from nl2net.model import AttributeSchema, Finding, GraphSchema, Library, Severity
 
 
 @dataclass(slots=True)
@@ -110,7 +111,9 @@ def _written_names(node: ast.AST) -> Iterator[str]:
         yield from _texts(node.slice)
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         if isinstance(node, ast.Call):
-            yield from (k.arg for k in node.keywords if k.arg and isinstance(node.func, ast.Name) and node.func.id == "dict")
+            yield from (
+                k.arg for k in node.keywords if k.arg and isinstance(node.func, ast.Name) and node.func.id == "dict"
+            )
         elif isinstance(node, ast.Dict):
             for key in node.keys:
                 yield from _texts(key) if key is not None else ()
@@ -118,7 +121,14 @@ def _written_names(node: ast.AST) -> Iterator[str]:
     name = node.func.attr
     if name in ("add_node", "add_edge", "add_nodes_from", "add_edges_from", "update", "assign", "agg", "rename"):
         yield from (k.arg for k in node.keywords if k.arg)
-    if name in ("set_node_attributes", "set_edge_attributes", "setdefault", "insert", "reset_index", "add_weighted_edges_from"):
+    if name in (
+        "set_node_attributes",
+        "set_edge_attributes",
+        "setdefault",
+        "insert",
+        "reset_index",
+        "add_weighted_edges_from",
+    ):
         for argument in [*node.args, *(k.value for k in node.keywords)]:
             yield from _texts(argument)
 

@@ -5,30 +5,82 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from nl2net.model import Finding
 from nl2net.sandbox.language.linting.context import Context, Rule, caveat, repair
 from nl2net.sandbox.language.linting.roles import Role
 
+from nl2net.model import Finding
+
 NOT_MULTI = frozenset(
-    """stoer_wagner clustering core_number shortest_simple_paths k_edge_augmentation eigenvector_centrality
-    max_weight_matching local_bridges maximum_flow maximum_flow_value minimum_cut minimum_cut_value k_core k_truss
-    average_clustering closeness_vitality square_clustering katz_centrality onion_layers rich_club_coefficient
-    gomory_hu_tree""".split()
+    [
+        "stoer_wagner",
+        "clustering",
+        "core_number",
+        "shortest_simple_paths",
+        "k_edge_augmentation",
+        "eigenvector_centrality",
+        "max_weight_matching",
+        "local_bridges",
+        "maximum_flow",
+        "maximum_flow_value",
+        "minimum_cut",
+        "minimum_cut_value",
+        "k_core",
+        "k_truss",
+        "average_clustering",
+        "closeness_vitality",
+        "square_clustering",
+        "katz_centrality",
+        "onion_layers",
+        "rich_club_coefficient",
+        "gomory_hu_tree",
+    ]
 )
 NOT_DIRECTED = frozenset(
-    """bridges has_bridges local_bridges articulation_points connected_components number_connected_components
-    is_connected node_connected_component biconnected_components biconnected_component_edges is_biconnected
-    minimum_spanning_tree maximum_spanning_tree minimum_spanning_edges core_number_undirected triangles_all
-    stoer_wagner k_edge_components max_weight_matching is_forest_undirected cycle_basis chain_decomposition
-    triangles find_cliques""".split()
+    [
+        "bridges",
+        "has_bridges",
+        "local_bridges",
+        "articulation_points",
+        "connected_components",
+        "number_connected_components",
+        "is_connected",
+        "node_connected_component",
+        "biconnected_components",
+        "biconnected_component_edges",
+        "is_biconnected",
+        "minimum_spanning_tree",
+        "maximum_spanning_tree",
+        "minimum_spanning_edges",
+        "core_number_undirected",
+        "triangles_all",
+        "stoer_wagner",
+        "k_edge_components",
+        "max_weight_matching",
+        "is_forest_undirected",
+        "cycle_basis",
+        "chain_decomposition",
+        "triangles",
+        "find_cliques",
+    ]
 ) - {"core_number_undirected", "triangles_all", "is_forest_undirected"}
 NEEDS_DIRECTED = frozenset(
-    """strongly_connected_components number_strongly_connected_components weakly_connected_components
-    number_weakly_connected_components is_strongly_connected is_weakly_connected topological_sort dag_longest_path
-    dag_longest_path_length condensation transitive_reduction topological_generations""".split()
+    [
+        "strongly_connected_components",
+        "number_strongly_connected_components",
+        "weakly_connected_components",
+        "number_weakly_connected_components",
+        "is_strongly_connected",
+        "is_weakly_connected",
+        "topological_sort",
+        "dag_longest_path",
+        "dag_longest_path_length",
+        "condensation",
+        "transitive_reduction",
+        "topological_generations",
+    ]
 )
 NEEDS_CONNECTED = frozenset(
-    "diameter eccentricity center periphery radius average_shortest_path_length barycenter".split()
+    ["diameter", "eccentricity", "center", "periphery", "radius", "average_shortest_path_length", "barycenter"]
 )
 PLAUSIBLE_IN_PARTS = frozenset({"closeness_centrality", "global_efficiency", "harmonic_centrality"})
 IGNORES_PARALLEL = frozenset({"edge_connectivity", "edge_disjoint_paths", "minimum_edge_cut", "node_connectivity"})
@@ -113,7 +165,9 @@ def parts(context: Context) -> Iterator[Finding]:
         count = context.schema.components
         if name in NEEDS_CONNECTED:
             graph = context.text(call.args[0])
-            fix = f"Compute it for each part: for c in nx.connected_components({graph}): nx.{name}({graph}.subgraph(c))."
+            fix = (
+                f"Compute it for each part: for c in nx.connected_components({graph}): nx.{name}({graph}.subgraph(c))."
+            )
             yield repair("disconnected", call, f"{name} needs a connected graph; this one has {count} parts", fix)
         if name in PLAUSIBLE_IN_PARTS:
             yield caveat("disconnected", call, f"the network has {count} parts; {name} compares across them")

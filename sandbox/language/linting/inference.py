@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
-from nl2net.model import GraphSchema, Library
 from nl2net.sandbox.language.linting import roles as r
 from nl2net.sandbox.language.linting.roles import Role, dict_of, generator_of, list_of, tuple_of
+
+from nl2net.model import GraphSchema, Library
 
 Scope = dict[str, Role | None]
 SAME_ITEMS = frozenset({"list", "sorted", "set", "tuple", "frozenset"})
@@ -260,7 +261,9 @@ def _method_role(node: ast.Call, owner: Role, name: str) -> Role | None:
     if owner.kind == "frame":
         if name in r.SAME_FRAME:
             return Role("frame") if name in ("rename", "assign") else owner
-        return Role("frame") if name in ("merge", "join", "groupby") else None
+        if name == "groupby":
+            return Role("groups", owner=owner.owner)
+        return Role("frame") if name in ("merge", "join") else None
     if owner.kind in ("degrees", "nodes", "edges") and name in ("items",):
         return None
     return None
@@ -290,9 +293,9 @@ def _view_role(node: ast.Call, owner: Role) -> Role | None:
         last: tuple[Role | None, ...] = (attributes,) if called_data else ()
     elif isinstance(data, ast.Constant) and data.value is True:
         last = (attributes,)
-    elif isinstance(data, ast.Constant) and isinstance(data.value, str) and owner.kind == "nodes":
-        last = (None,)
-    elif any(k.arg == "data" for k in node.keywords) and isinstance(data, ast.Constant) and isinstance(data.value, str):
+    elif (isinstance(data, ast.Constant) and isinstance(data.value, str) and owner.kind == "nodes") or (
+        any(k.arg == "data" for k in node.keywords) and isinstance(data, ast.Constant) and isinstance(data.value, str)
+    ):
         last = (None,)
     elif isinstance(data, ast.Constant) and data.value is False:
         last = ()

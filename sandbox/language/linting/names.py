@@ -7,8 +7,9 @@ import difflib
 import re
 from collections.abc import Iterable, Iterator
 
-from nl2net.model import AttributeSchema, Finding
 from nl2net.sandbox.language.linting.context import Context, Rule, caveat, repair
+
+from nl2net.model import AttributeSchema, Finding
 
 ROLE_WORDS = {
     "capacity": ("capacity", "bandwidth", "bw", "speed", "rate", "throughput"),
@@ -23,7 +24,9 @@ ROLE_WORDS = {
     "site": ("site", "city", "location", "country", "region", "pop", "place"),
 }
 WEIGHT_KEYWORDS = frozenset({"weight", "distance", "capacity"})
-PLACEHOLDER = re.compile(r"(?<![A-Za-z0-9_])((?:NODE|PREFIX|ADDRESS|IP|EDGE|LINK|SITE|NAME|VALUE|TEXT)_\d+)(?![A-Za-z0-9_])")
+PLACEHOLDER = re.compile(
+    r"(?<![A-Za-z0-9_])((?:NODE|PREFIX|ADDRESS|IP|EDGE|LINK|SITE|NAME|VALUE|TEXT)_\d+)(?![A-Za-z0-9_])"
+)
 # Functions whose weight attribute is "weight" (or "capacity") unless the program says otherwise.
 DEFAULT_WEIGHT = {
     "dijkstra_path": "weight",
@@ -90,7 +93,12 @@ def attribute_reads(context: Context) -> Iterator[Finding]:
     for node in ast.walk(context.tree):
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
             name, holder = node.slice, node.value
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get" and node.args:
+        elif (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr == "get"
+            and node.args
+        ):
             name, holder = node.args[0], node.func.value
         elif isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn):
             name, holder = node.left, node.comparators[0]
@@ -108,7 +116,9 @@ def _default_zero(context: Context, node: ast.Call, name: str, owner: str) -> It
     default = node.args[1]
     is_zero = isinstance(default, ast.Constant) and default.value == 0 and default.value is not False
     if found is not None and is_zero and found.count < found.total:
-        yield caveat("missing-as-zero", node, f"{name} is present on {found.count} of {found.total} {owner}s; 0 elsewhere")
+        yield caveat(
+            "missing-as-zero", node, f"{name} is present on {found.count} of {found.total} {owner}s; 0 elsewhere"
+        )
 
 
 def _constant(node: ast.expr | None) -> str | None:
@@ -225,7 +235,12 @@ def placeholders(context: Context) -> Iterator[Finding]:
     for word in sorted(given):
         if word not in used and not re.search(rf"(?<!\w){re.escape(word)}(?!\w)", context.source):
             fix = f'The question names "{word}"; the program must use it.'
-            yield repair("entity-unused", context.tree.body[0] if context.tree.body else context.tree, f"{word} is never used", fix)
+            yield repair(
+                "entity-unused",
+                context.tree.body[0] if context.tree.body else context.tree,
+                f"{word} is never used",
+                fix,
+            )
 
 
 RULES: tuple[Rule, ...] = (attribute_reads, attribute_arguments, kind_literals, placeholders)

@@ -64,34 +64,111 @@ def dict_of(key: Role | None, value: Role | None) -> Role:
 EDGE = tuple_of(NODE, NODE)
 SIZED = frozenset({"list", "dict", "nodes", "edges", "degrees", "graph", "neighbors", "tuple", "text", "frame"})
 NODE_SCORES = frozenset(
-    """pagerank betweenness_centrality closeness_centrality degree_centrality eigenvector_centrality katz_centrality
-    in_degree_centrality out_degree_centrality load_centrality harmonic_centrality clustering core_number eccentricity
-    triangles square_clustering average_neighbor_degree information_centrality subgraph_centrality greedy_color
-    single_source_shortest_path_length single_source_dijkstra_path_length get_node_attributes
-    node_connected_component_size constraint effective_size""".split()
+    [
+        "pagerank",
+        "betweenness_centrality",
+        "closeness_centrality",
+        "degree_centrality",
+        "eigenvector_centrality",
+        "katz_centrality",
+        "in_degree_centrality",
+        "out_degree_centrality",
+        "load_centrality",
+        "harmonic_centrality",
+        "clustering",
+        "core_number",
+        "eccentricity",
+        "triangles",
+        "square_clustering",
+        "average_neighbor_degree",
+        "information_centrality",
+        "subgraph_centrality",
+        "greedy_color",
+        "single_source_shortest_path_length",
+        "single_source_dijkstra_path_length",
+        "get_node_attributes",
+        "node_connected_component_size",
+        "constraint",
+        "effective_size",
+    ]
 )
-EDGE_SCORES = frozenset({"edge_betweenness_centrality", "get_edge_attributes", "edge_current_flow_betweenness_centrality"})
+EDGE_SCORES = frozenset(
+    {"edge_betweenness_centrality", "get_edge_attributes", "edge_current_flow_betweenness_centrality"}
+)
 NODE_SETS = frozenset(
-    """connected_components strongly_connected_components weakly_connected_components biconnected_components
-    find_cliques all_simple_paths shortest_simple_paths all_shortest_paths simple_cycles""".split()
+    [
+        "connected_components",
+        "strongly_connected_components",
+        "weakly_connected_components",
+        "biconnected_components",
+        "find_cliques",
+        "all_simple_paths",
+        "shortest_simple_paths",
+        "all_shortest_paths",
+        "simple_cycles",
+    ]
 )
 NODE_LISTS = frozenset(
-    """shortest_path dijkstra_path bellman_ford_path astar_path bidirectional_shortest_path center periphery
-    node_connected_component descendants ancestors dag_longest_path minimum_node_cut
-    maximal_independent_set""".split()
+    [
+        "shortest_path",
+        "dijkstra_path",
+        "bellman_ford_path",
+        "astar_path",
+        "bidirectional_shortest_path",
+        "center",
+        "periphery",
+        "node_connected_component",
+        "descendants",
+        "ancestors",
+        "dag_longest_path",
+        "minimum_node_cut",
+        "maximal_independent_set",
+    ]
 )
 NODE_GENERATORS = frozenset({"articulation_points", "topological_sort", "dfs_preorder_nodes", "dfs_postorder_nodes"})
 EDGE_GENERATORS = frozenset({"bridges", "local_bridges", "bfs_edges", "dfs_edges", "non_edges"})
 NUMBERS = frozenset(
-    """density shortest_path_length dijkstra_path_length number_connected_components diameter radius
-    average_shortest_path_length average_clustering transitivity node_connectivity edge_connectivity number_of_nodes
-    number_of_edges number_strongly_connected_components number_weakly_connected_components maximum_flow_value
-    global_efficiency degree_assortativity_coefficient minimum_cut_value bellman_ford_path_length number_of_isolates
-    number_of_selfloops astar_path_length""".split()
+    [
+        "density",
+        "shortest_path_length",
+        "dijkstra_path_length",
+        "number_connected_components",
+        "diameter",
+        "radius",
+        "average_shortest_path_length",
+        "average_clustering",
+        "transitivity",
+        "node_connectivity",
+        "edge_connectivity",
+        "number_of_nodes",
+        "number_of_edges",
+        "number_strongly_connected_components",
+        "number_weakly_connected_components",
+        "maximum_flow_value",
+        "global_efficiency",
+        "degree_assortativity_coefficient",
+        "minimum_cut_value",
+        "bellman_ford_path_length",
+        "number_of_isolates",
+        "number_of_selfloops",
+        "astar_path_length",
+    ]
 )
 BOOLS = frozenset(
-    "is_connected has_path is_directed is_tree is_strongly_connected is_weakly_connected has_bridges is_bipartite "
-    "is_directed_acyclic_graph is_planar is_eulerian is_isomorphic".split()
+    [
+        "is_connected",
+        "has_path",
+        "is_directed",
+        "is_tree",
+        "is_strongly_connected",
+        "is_weakly_connected",
+        "has_bridges",
+        "is_bipartite",
+        "is_directed_acyclic_graph",
+        "is_planar",
+        "is_eulerian",
+        "is_isomorphic",
+    ]
 )
 GRAPH_CLASSES = {
     "Graph": (False, False),
@@ -100,6 +177,24 @@ GRAPH_CLASSES = {
     "MultiDiGraph": (True, True),
 }
 SAME_FRAME = frozenset(
-    """copy sort_values sort_index head tail query dropna drop_duplicates reset_index fillna nlargest nsmallest sample
-    astype assign filter set_index rename""".split()
+    [
+        "copy",
+        "sort_values",
+        "sort_index",
+        "head",
+        "tail",
+        "query",
+        "dropna",
+        "drop_duplicates",
+        "reset_index",
+        "fillna",
+        "nlargest",
+        "nsmallest",
+        "sample",
+        "astype",
+        "assign",
+        "filter",
+        "set_index",
+        "rename",
+    ]
 )

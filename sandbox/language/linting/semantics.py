@@ -6,19 +6,44 @@ import ast
 import re
 from collections.abc import Iterator
 
-from nl2net.model import Finding, Library
 from nl2net.sandbox.language.linting.context import Context, Rule, caveat, repair
+
+from nl2net.model import Finding, Library
 
 ADDRESS_PART = re.compile(r"\A\d{1,3}(\.\d{1,3}){1,3}\.?\Z")
 WRITERS = frozenset(
-    """add_node add_edge add_nodes_from add_edges_from remove_node remove_edge remove_nodes_from remove_edges_from
-    clear add_weighted_edges_from""".split()
+    [
+        "add_node",
+        "add_edge",
+        "add_nodes_from",
+        "add_edges_from",
+        "remove_node",
+        "remove_edge",
+        "remove_nodes_from",
+        "remove_edges_from",
+        "clear",
+        "add_weighted_edges_from",
+    ]
 )
 SEEDED = frozenset(
-    """louvain_communities asyn_lpa_communities asyn_fluidc spring_layout random_layout maximal_independent_set
-    kernighan_lin_bisection approximate_current_flow_betweenness_centrality simulated_annealing_tsp
-    threshold_accepting_tsp gnp_random_graph erdos_renyi_graph barabasi_albert_graph double_edge_swap
-    watts_strogatz_graph random_regular_graph""".split()
+    [
+        "louvain_communities",
+        "asyn_lpa_communities",
+        "asyn_fluidc",
+        "spring_layout",
+        "random_layout",
+        "maximal_independent_set",
+        "kernighan_lin_bisection",
+        "approximate_current_flow_betweenness_centrality",
+        "simulated_annealing_tsp",
+        "threshold_accepting_tsp",
+        "gnp_random_graph",
+        "erdos_renyi_graph",
+        "barabasi_albert_graph",
+        "double_edge_swap",
+        "watts_strogatz_graph",
+        "random_regular_graph",
+    ]
 )
 LARGE = 2_000
 EXPECTED = {
@@ -73,7 +98,9 @@ def _ends(statements: list[ast.stmt]) -> bool:
 
 
 def _is_signal(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("cannot_answer", "ask_user")
+    return (
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("cannot_answer", "ask_user")
+    )
 
 
 def returns(context: Context) -> Iterator[Finding]:
@@ -90,7 +117,9 @@ def returns(context: Context) -> Iterator[Finding]:
         yield repair("no-return", entry, "answer() returns nothing", fix)
         return
     if not _ends(entry.body):
-        yield repair("missing-return", entry.body[-1], "one way through answer() returns nothing", "Return a value at the end.")
+        yield repair(
+            "missing-return", entry.body[-1], "one way through answer() returns nothing", "Return a value at the end."
+        )
     for node in found:
         yield from _constant_return(context, node, alone=len(found) == 1)
         yield from _return_type(context, node)
@@ -104,7 +133,9 @@ def _constant_return(context: Context, node: ast.Return, *, alone: bool) -> Iter
     works = any(isinstance(n, ast.For | ast.While) for n in ast.walk(entry))
     constant = isinstance(node.value, ast.Constant) and node.value.value is not None
     if alone and constant and not names & uses and not works and not context.facts.is_change:
-        yield repair("constant-return", node, "the answer does not depend on the data", "Compute it from the arguments.")
+        yield repair(
+            "constant-return", node, "the answer does not depend on the data", "Compute it from the arguments."
+        )
 
 
 def _return_type(context: Context, node: ast.Return) -> Iterator[Finding]:
@@ -171,7 +202,9 @@ def _over_nodes(context: Context, node: ast.expr) -> bool:
     role = context.role(node)
     if role is None:
         return False
-    return role.kind in ("nodes", "graph") or (role.kind == "list" and role.parts[:1] == (role.item(),) and _is_node_list(context, node))
+    return role.kind in ("nodes", "graph") or (
+        role.kind == "list" and role.parts[:1] == (role.item(),) and _is_node_list(context, node)
+    )
 
 
 def _is_node_list(context: Context, node: ast.expr) -> bool:
@@ -183,7 +216,9 @@ def seeds(context: Context) -> Iterator[Finding]:
     for call in context.calls():
         if isinstance(call.func, ast.Attribute) and call.func.attr in SEEDED:
             if not any(k.arg == "seed" for k in call.keywords):
-                yield caveat("seed-missing", call, f"{call.func.attr} is random; the seed of the run is used", "Pass seed=1.")
+                yield caveat(
+                    "seed-missing", call, f"{call.func.attr} is random; the seed of the run is used", "Pass seed=1."
+                )
 
 
 def edge_direction(context: Context) -> Iterator[Finding]:
@@ -195,7 +230,12 @@ def edge_direction(context: Context) -> Iterator[Finding]:
             role = context.role(node.iter)
             item = role.item() if role is not None else None
             ends = item is not None and item.kind == "tuple" and len(item.parts) >= 2
-            if role is not None and item is not None and ends and all(p is not None and p.kind == "node" for p in item.parts[:2]):
+            if (
+                role is not None
+                and item is not None
+                and ends
+                and all(p is not None and p.kind == "node" for p in item.parts[:2])
+            ):
                 fix = "The links have no direction: treat both ends alike, or cannot_answer(reason)."
                 yield repair("edge-direction", node.iter, "the order of the two ends means nothing here", fix)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from nl2net.model import Finding
 from nl2net.sandbox.language.linting.context import Context, Rule, repair
 from nl2net.sandbox.language.linting.roles import SIZED, Role
+
+from nl2net.model import Finding
 
 
 def extremes(context: Context) -> Iterator[Finding]:
@@ -22,7 +23,12 @@ def extremes(context: Context) -> Iterator[Finding]:
         cut = name != "sorted" or _is_cut(context, call) or _reversed(call)
         if role is None or not cut:
             continue
-        if role.kind == "dict" and len(role.parts) == 2 and role.parts[1] is not None and role.parts[1].kind == "number":
+        if (
+            role.kind == "dict"
+            and len(role.parts) == 2
+            and role.parts[1] is not None
+            and role.parts[1].kind == "number"
+        ):
             fix = f"Write {name}({argument}, key={argument}.get)."
             if not isinstance(call.args[0], ast.Name):
                 fix = f"Write scores = {argument}, then {name}(scores, key=scores.get)."
@@ -49,7 +55,9 @@ def _is_cut(context: Context, call: ast.Call) -> bool:
 
 
 def _reversed(call: ast.Call) -> bool:
-    return any(k.arg == "reverse" and isinstance(k.value, ast.Constant) and k.value.value is True for k in call.keywords)
+    return any(
+        k.arg == "reverse" and isinstance(k.value, ast.Constant) and k.value.value is True for k in call.keywords
+    )
 
 
 def unpacking(context: Context) -> Iterator[Finding]:
@@ -143,9 +151,9 @@ def _index_finding(context: Context, node: ast.Subscript, holder: Role, graph: s
         yield repair("parallel-links", node, "in a multigraph this is a dictionary of links, not of attributes", fix)
     elif holder.kind == "generator":
         yield repair("generator-index", node, f"{text} gives values one by one", f"Write list({text})[...].")
-    elif holder.kind in ("edges",) and isinstance(word, int):
-        yield repair("view-index", node, "a view has no positions", f"Write list({text})[{word}].")
-    elif holder.kind == "nodes" and isinstance(word, int) and context.schema.id_shape not in ("", "integer", "number"):
+    elif (holder.kind in ("edges",) and isinstance(word, int)) or (
+        holder.kind == "nodes" and isinstance(word, int) and context.schema.id_shape not in ("", "integer", "number")
+    ):
         yield repair("view-index", node, "a view has no positions", f"Write list({text})[{word}].")
     elif holder.kind == "list" and isinstance(word, str):
         fix = f"Write an index, or loop over {text}."

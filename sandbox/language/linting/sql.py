@@ -4,18 +4,136 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nl2net.model import Finding, GraphSchema, Severity
 from nl2net.sandbox.language.linting.names import nearest_attributes
 from nl2net.sandbox.language.statements import Token, tokens
 
+from nl2net.model import Finding, GraphSchema, Severity
+
 KEYWORDS = frozenset(
-    """select from where and or not in is null as on join left right inner outer full cross group by order having limit
-    offset distinct union all case when then else end asc desc between like ilike exists with recursive using true false
-    cast interval nulls first last over partition rows range preceding following current row unbounded values except
-    intersect any some filter qualify natural lateral unnest escape similar to at time zone date timestamp integer int
-    bigint double varchar text boolean float decimal real numeric sample materialized collate extract year month day hour
-    minute second epoch exclude replace semi anti asof positional pivot unpivot glob regexp window ignore respect within
-    ordinality tinyint smallint hugeint blob uuid list struct map array row""".split()
+    [
+        "select",
+        "from",
+        "where",
+        "and",
+        "or",
+        "not",
+        "in",
+        "is",
+        "null",
+        "as",
+        "on",
+        "join",
+        "left",
+        "right",
+        "inner",
+        "outer",
+        "full",
+        "cross",
+        "group",
+        "by",
+        "order",
+        "having",
+        "limit",
+        "offset",
+        "distinct",
+        "union",
+        "all",
+        "case",
+        "when",
+        "then",
+        "else",
+        "end",
+        "asc",
+        "desc",
+        "between",
+        "like",
+        "ilike",
+        "exists",
+        "with",
+        "recursive",
+        "using",
+        "true",
+        "false",
+        "cast",
+        "interval",
+        "nulls",
+        "first",
+        "last",
+        "over",
+        "partition",
+        "rows",
+        "range",
+        "preceding",
+        "following",
+        "current",
+        "row",
+        "unbounded",
+        "values",
+        "except",
+        "intersect",
+        "any",
+        "some",
+        "filter",
+        "qualify",
+        "natural",
+        "lateral",
+        "unnest",
+        "escape",
+        "similar",
+        "to",
+        "at",
+        "time",
+        "zone",
+        "date",
+        "timestamp",
+        "integer",
+        "int",
+        "bigint",
+        "double",
+        "varchar",
+        "text",
+        "boolean",
+        "float",
+        "decimal",
+        "real",
+        "numeric",
+        "sample",
+        "materialized",
+        "collate",
+        "extract",
+        "year",
+        "month",
+        "day",
+        "hour",
+        "minute",
+        "second",
+        "epoch",
+        "exclude",
+        "replace",
+        "semi",
+        "anti",
+        "asof",
+        "positional",
+        "pivot",
+        "unpivot",
+        "glob",
+        "regexp",
+        "window",
+        "ignore",
+        "respect",
+        "within",
+        "ordinality",
+        "tinyint",
+        "smallint",
+        "hugeint",
+        "blob",
+        "uuid",
+        "list",
+        "struct",
+        "map",
+        "array",
+        "row",
+    ]
 )
 
 
@@ -65,7 +183,11 @@ def _names(found: list[Token]) -> tuple[set[str], set[str]]:
 
 
 def _ends_value(token: Token) -> bool:
-    return token.kind in ("quoted", "text", "number") or token.text == ")" or (bool(token.word) and token.word not in KEYWORDS)
+    return (
+        token.kind in ("quoted", "text", "number")
+        or token.text == ")"
+        or (bool(token.word) and token.word not in KEYWORDS)
+    )
 
 
 def _comma_table(found: list[Token], place: int) -> bool:
@@ -119,7 +241,12 @@ def _limit_without_order(found: list[Token]) -> Iterator[Finding]:
             ordered[depth] = True
         number = found[place + 1].text if place + 1 < len(found) else ""
         if token.word == "limit" and not ordered.get(depth, False) and number != "0":
-            yield _finding("limit-without-order", token, "LIMIT without ORDER BY keeps arbitrary rows", "Add ORDER BY before LIMIT.")
+            yield _finding(
+                "limit-without-order",
+                token,
+                "LIMIT without ORDER BY keeps arbitrary rows",
+                "Add ORDER BY before LIMIT.",
+            )
 
 
 def _not_in(found: list[Token]) -> Iterator[Finding]:

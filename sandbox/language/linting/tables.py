@@ -6,9 +6,10 @@ import ast
 import re
 from collections.abc import Iterator
 
-from nl2net.model import Finding, Library
 from nl2net.sandbox.language.linting.context import Context, Rule, caveat, repair
 from nl2net.sandbox.language.linting.names import nearest_attributes
+
+from nl2net.model import Finding, Library
 
 GONE = {
     "append": "pd.concat([df, other])",
@@ -24,7 +25,9 @@ GONE = {
     "to_list_of_dicts": 'df.to_dict("records")',
 }
 STRUCTURE = {"node": frozenset({"id", "node", "index", "name"}), "edge": frozenset({"source", "target", "key"})}
-COLUMN_TAKERS = frozenset({"groupby", "sort_values", "nlargest", "nsmallest", "drop_duplicates", "set_index", "value_counts"})
+COLUMN_TAKERS = frozenset(
+    {"groupby", "sort_values", "nlargest", "nsmallest", "drop_duplicates", "set_index", "value_counts"}
+)
 
 
 def _columns(context: Context, owner: str) -> set[str]:
@@ -62,7 +65,12 @@ def _judge_columns(context: Context, node: ast.AST, holder: ast.expr, names: ast
 def _named_later(context: Context, name: str) -> bool:
     """Columns that the program makes by itself (``reset_index(name=...)``, ``rename``, ``columns=``)."""
     for call in context.calls():
-        if isinstance(call.func, ast.Attribute) and call.func.attr in ("rename", "reset_index", "DataFrame", "set_axis"):
+        if isinstance(call.func, ast.Attribute) and call.func.attr in (
+            "rename",
+            "reset_index",
+            "DataFrame",
+            "set_axis",
+        ):
             if any(isinstance(p, ast.Constant) and p.value == name for p in ast.walk(call)):
                 return True
     return name == "index"
@@ -72,12 +80,18 @@ def _unknown_column(context: Context, node: ast.AST, holder: ast.expr, name: str
     text = context.text(holder)
     other = "edge" if owner == "node" else "node"
     if owner == "node" and name in STRUCTURE["node"]:
-        return repair("unknown-column", node, f"{text} has no column {name!r}: nodes are the index", f"Write {text}.index.")
+        return repair(
+            "unknown-column", node, f"{text} has no column {name!r}: nodes are the index", f"Write {text}.index."
+        )
     if context.schema.attribute(other, name) is not None:
         frame = {"node": "nodes", "edge": "edges"}[other]
         return repair("wrong-owner", node, f"{name!r} is a column of {frame}", f'Write {frame}["{name}"].')
     near = nearest_attributes(name, context.attributes(owner))
-    fix = f"Use {' or '.join(map(repr, near))}." if near else f"Columns are {', '.join(sorted(_columns(context, owner))[:8])}."
+    fix = (
+        f"Use {' or '.join(map(repr, near))}."
+        if near
+        else f"Columns are {', '.join(sorted(_columns(context, owner))[:8])}."
+    )
     return repair("unknown-column", node, f"{text} has no column {name!r}", fix)
 
 
@@ -107,10 +121,19 @@ def one_sided(context: Context) -> Iterator[Finding]:
         return
     for call in context.calls():
         if isinstance(call.func, ast.Attribute) and call.func.attr in ("groupby", "value_counts", "merge"):
-            names = {p.value for a in [*call.args, *(k.value for k in call.keywords)] for p in ast.walk(a) if isinstance(p, ast.Constant)}
+            names = {
+                p.value
+                for a in [*call.args, *(k.value for k in call.keywords)]
+                for p in ast.walk(a)
+                if isinstance(p, ast.Constant)
+            }
             receiver = context.role(call.func.value)
             column = call.func.value
-            if call.func.attr == "value_counts" and isinstance(column, ast.Subscript) and isinstance(column.slice, ast.Constant):
+            if (
+                call.func.attr == "value_counts"
+                and isinstance(column, ast.Subscript)
+                and isinstance(column.slice, ast.Constant)
+            ):
                 names.add(column.slice.value)
                 receiver = context.role(column.value)
             sides = names & {"source", "target"}
