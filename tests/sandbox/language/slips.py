@@ -63,7 +63,6 @@ NETWORKX: tuple[tuple[str, str], ...] = (
     ("unknown-attribute", body("return sum(graph.nodes[n]['cpu'] for n in graph.nodes)")),
     ("unknown-attribute", body("return list(graph.edges(data='bandwith'))")),
     ("default-weight", body("return nx.dijkstra_path(graph, 'n0', 'n7')")),
-    ),
     ("unknown-kind", body("return [n for n, d in graph.nodes(data=True) if d['role'] == 'router']")),
     ("unknown-name", body("return nx.info(graph)")),
     ("unknown-name", body("return nx.louvain_communities(graph)")),
