@@ -210,6 +210,12 @@ class GraphHolder:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.stop()
 
+    @property
+    def number(self) -> int:
+        """Process number of the worker, 0 when there is none."""
+        worker = self._worker
+        return worker.number if worker is not None else 0
+
     def start(self) -> None:
         """Start the worker without waiting for it."""
         with self._lock:
