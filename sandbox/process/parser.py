@@ -10,7 +10,7 @@ from nl2net.errors import MemoryLimit, OutputLimit, ProgramFailed, SandboxError,
 from nl2net.sandbox.channel.decode import Decoder
 from nl2net.sandbox.outcome import Limits, Outcome
 from nl2net.sandbox.process.reports import ending, read_reply
-from nl2net.sandbox.process.worker import WorkerDied, WorkerOptions, WorkerProcess
+from nl2net.sandbox.process.worker import WorkerDied, WorkerOptions, WorkerProcess, fresh
 
 PARSER_LIMITS = Limits(wall_s=60.0, cpu_s=60.0, memory_mb=1024, items=2_000_000, text_chars=20_000_000)
 _ERRORS: dict[Outcome, type[SandboxError]] = {
@@ -104,8 +104,7 @@ class ParserWorker:
     def _ask(self, request: dict[str, Any], limits: Limits) -> tuple[dict[str, Any], bytes]:
         with self._lock:
             for attempt in (1, 2):
-                if self._worker is None or not self._worker.alive:
-                    self._worker = WorkerProcess(self._options)
+                self._worker = fresh(self._worker, self._options)
                 try:
                     return self._worker.ask(request, wall_s=limits.wall_s)
                 except WorkerDied:

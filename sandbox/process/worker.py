@@ -209,3 +209,12 @@ class WorkerProcess:
             if pipe is not None:
                 with contextlib.suppress(OSError):
                     pipe.close()
+
+
+def fresh(worker: WorkerProcess | None, options: WorkerOptions) -> WorkerProcess:
+    """The worker itself while it lives, else a new one."""
+    if worker is not None:
+        if worker.alive:
+            return worker
+        worker.kill()  # closes its pipes
+    return WorkerProcess(options)
