@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import networkx as nx
+
 from nl2net.errors import UserError
 from nl2net.model import Changes, Finding, GraphSchema, Severity
 from nl2net.sandbox.channel.classify import plain
@@ -147,8 +149,11 @@ def check_changes(changes: Changes, schema: GraphSchema, graph: Any) -> tuple[Fi
         the schema does not know, values of another type, new nodes without an attribute that all others of the kind have,
         and nodes that lose their only container.
     """
-    findings = [*_check_ids(changes, graph), *_check_attributes(changes, schema), *_check_containment(changes, schema, graph)]
-    return tuple(findings[:_MOST_FINDINGS])
+    unknown = tuple(_check_ids(changes, graph))
+    if unknown:
+        return unknown[:_MOST_FINDINGS]
+    findings = (*_check_attributes(changes, schema), *_check_containment(changes, schema, graph))
+    return findings[:_MOST_FINDINGS]
 
 
 def _finding(rule: str, message: str, severity: Severity = Severity.CAVEAT) -> Finding:
@@ -246,9 +251,7 @@ def apply_changes(graph: Any, changes: Changes) -> Any:
             _update(after.edges[_ends(row)], row["changed"])
         for row in changes.edges_added:
             after.add_edge(*_ends(row), **{name: value for name, value in row.items() if name not in _END_NAMES})
-    except (KeyError, ValueError, ArithmeticError, LookupError) as error:
-        raise UserError(f"the changes do not fit this network: {error}", hint="Ask the question again.") from None
-    except Exception as error:  # networkx has its own exceptions for nodes and edges that are not there
+    except (KeyError, nx.NetworkXException) as error:
         raise UserError(f"the changes do not fit this network: {error}", hint="Ask the question again.") from None
     return after
 

@@ -25,7 +25,7 @@ from nl2net.sandbox.outcome import (
     TwinReport,
 )
 from nl2net.sandbox.process.reports import Reply, kind_of_reply, read_reply, run_report
-from nl2net.sandbox.process.worker import WorkerDied, WorkerOptions, WorkerProcess
+from nl2net.sandbox.process.worker import WorkerDied, WorkerOptions, WorkerProcess, fresh
 
 _CHECK_LIMITS = Limits(wall_s=10.0, cpu_s=10.0, memory_mb=512, frame_bytes=4 << 20)
 _NEEDS_FEEDBACK = frozenset(set(Outcome) - {Outcome.OK, Outcome.CANNOT_ANSWER, Outcome.ASK_USER})
@@ -110,8 +110,7 @@ class Sandbox:
     def start(self) -> None:
         """Start the base worker without waiting for it."""
         with self._lock:
-            if self._base is None or not self._base.alive:
-                self._base = WorkerProcess(self.options)
+            self._base = fresh(self._base, self.options)
 
     def check(self, program: str, *, library: Library, schema: GraphSchema, facts: Facts) -> CheckReport:
         """Validator and lint, in a sealed child that never held data.
@@ -210,11 +209,18 @@ class GraphHolder:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.stop()
 
+    @property
+    def number(self) -> int:
+        """Process number of the worker, 0 when there is none."""
+        worker = self._worker
+        return worker.number if worker is not None else 0
+
     def start(self) -> None:
         """Start the worker without waiting for it."""
         with self._lock:
-            if self._worker is None or not self._worker.alive:
-                self._worker, self._loaded = WorkerProcess(self._sandbox.options), False
+            worker = fresh(self._worker, self._sandbox.options)
+            if worker is not self._worker:
+                self._worker, self._loaded = worker, False
 
     def stop(self) -> None:
         """End the worker; the next run starts another."""

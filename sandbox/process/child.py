@@ -13,7 +13,7 @@ from nl2net.errors import RefusedCode
 from nl2net.model import Finding, Library, Severity
 from nl2net.sandbox.channel.encode import CannotEncode, Encoder, TooLarge
 from nl2net.sandbox.outcome import Level, Limits, Outcome
-from nl2net.sandbox.process import failure, sql, wire
+from nl2net.sandbox.process import failure, wire
 from nl2net.sandbox.process.baseline import compare
 from nl2net.sandbox.process.prepare import frames
 from nl2net.sandbox.process.seal import HELD, SealPlan, level_of, seal
@@ -91,6 +91,8 @@ def _before_seal(request: Mapping[str, Any], state: Mapping[str, Any], limits: L
     else:
         held = dict(state)
     if library == Library.SQL and "frames" in held:
+        from nl2net.sandbox.process import sql
+
         held["database"] = sql.open_database(held["frames"], memory_mb=max(64, limits.memory_mb // 2))
     return held
 
@@ -109,6 +111,8 @@ def _check(request: Mapping[str, Any], held: Mapping[str, Any], options: Mapping
     try:
         findings = list(wall.validate(source, library=library))
         if library == Library.SQL and not findings:
+            from nl2net.sandbox.process import sql
+
             sql.check_statement(source)
     except RefusedCode as error:
         findings = [finding_of(error)]
@@ -139,6 +143,8 @@ def _run(request: Mapping[str, Any], held: Mapping[str, Any], options: Mapping[s
     bindings = _twin_bindings(request) if twin else request["bindings"]
     try:
         if library == Library.SQL:
+            from nl2net.sandbox.process import sql
+
             program = sql.bind_literals(request["program"], bindings)
             sql.check_statement(program)
             value, printed, notes = sql.run_query(held["database"], program), "", ()
@@ -201,4 +207,27 @@ def _short(text: Any) -> str:
     return text[:_MOST_ERROR] if type(text) is str else ""
 
 
-_HANDLERS: Mapping[str, Callable[..., dict[str, Any]]] = {"check": _check, "places": _places, "run": _run, "twin": _run}
+def _parse(request: Mapping[str, Any], held: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Call one function of a module that was loaded before the seal."""
+    module, _, name = request["function"].partition(":")
+    if module not in options["modules"]:
+        return {"error": f"{module} is not one of the parsers of this worker"}
+    encoder = Encoder(request["limits"])
+    try:
+        value = encoder.encode(getattr(import_module(module), name)(request["data"]), 0)
+    except (MemoryError, RecursionError):
+        raise
+    except TooLarge as error:
+        return {"outcome": Outcome.OUTPUT.value, "error": str(error)}
+    except BaseException as error:  # a parser may raise anything
+        return failure.report(error)
+    return {"outcome": Outcome.OK.value, "value": value}
+
+
+_HANDLERS: Mapping[str, Callable[..., dict[str, Any]]] = {
+    "check": _check,
+    "parse": _parse,
+    "places": _places,
+    "run": _run,
+    "twin": _run,
+}

@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import fcntl
 import os
 import resource
 import signal
+import socket
+import struct
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -111,6 +115,12 @@ def leave_namespaces() -> None:
     _checked(_LIBC.unshare(ctypes.c_int(flags)), "unshare")
 
 
+def raise_loopback() -> None:
+    """Bring up the loopback interface of a fresh network namespace."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as link:
+        fcntl.ioctl(link, 0x8914, struct.pack("16sh", b"lo", 0x1 | 0x40))  # SIOCSIFFLAGS: up, running
+
+
 def drop_user() -> None:
     """As root, become nobody for good; an ordinary user stays what it is."""
     if os.geteuid() == 0:
@@ -171,13 +181,23 @@ def limit_descriptors() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (4, 4))
 
 
+@cache
+def _packed(machine: str) -> bytes:
+    return pack(assemble(machine))
+
+
+class _Program(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_void_p))
+
+
+def prepare_filter(machine: str) -> None:
+    """Assemble the filter ahead of time, so that a child only has to install it."""
+    _packed(machine)
+
+
 def filter_calls(machine: str) -> None:
     """Install the seccomp filter; needs ``forbid_privileges`` first."""
-    code = pack(assemble(machine))
+    code = _packed(machine)
     buffer = ctypes.create_string_buffer(code, len(code))
-
-    class Program(ctypes.Structure):
-        _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_void_p))
-
-    program = Program(len(code) // 8, ctypes.addressof(buffer))
+    program = _Program(len(code) // 8, ctypes.addressof(buffer))
     prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.addressof(program))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from importlib import import_module
 from typing import Any
 
 import pandas as pd
 
 from nl2net.model import Library
 from nl2net.sandbox.process.baseline import take_baseline
+from nl2net.sandbox.process.warm import load_for
 
 _SAFE_INTEGER = 1 << 63
 
@@ -19,7 +21,12 @@ def hold(graph: Any) -> dict[str, Any]:
 
 
 def complete(state: dict[str, Any], request: Mapping[str, Any]) -> None:
-    """Add what this request needs and no earlier one did; a worker without a graph needs nothing."""
+    """Add what this request needs and no earlier one did; runs in the worker, before the fork."""
+    program = request.get("program", "")
+    if request["kind"] in ("run", "twin"):
+        load_for(program)
+    if request.get("library") == Library.SQL:
+        import_module("nl2net.sandbox.process.sql")
     if "graph" not in state:
         return
     if request.get("library") in (Library.PANDAS, Library.SQL) and "frames" not in state:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
+import sys
 import warnings
 from importlib import import_module
 from typing import Any
@@ -14,10 +15,37 @@ from nl2net.sandbox.outcome import Facts
 _LATE = (
     "bisect calendar collections.abc csv dataclasses decimal encodings.idna encodings.latin_1 encodings.punycode "
     "fractions functools heapq ipaddress itertools json math numbers operator random re statistics string textwrap "
-    "unicodedata zoneinfo _strptime numpy.linalg numpy.random numpy.ma numpy.polynomial numpy.fft scipy.sparse "
-    "scipy.sparse.linalg scipy.sparse.csgraph scipy.linalg scipy.optimize scipy.stats networkx.algorithms.approximation "
-    "networkx.algorithms.bipartite networkx.algorithms.community networkx.algorithms.flow traceback linecache"
+    "unicodedata zoneinfo _strptime numpy.linalg numpy.random numpy.ma scipy.sparse traceback linecache"
 ).split()
+
+# Costly modules that few functions need, loaded before the fork when the text of the program holds the word. By text,
+# not by time: whether a program runs must not depend on how long the worker has been idle.
+_ON_DEMAND = {
+    "scipy.sparse.linalg": (
+        "connectivity eigenvector spectral fiedler katz hits laplacian communicability second_order current_flow "
+        "information_centrality subgraph_centrality estrada kirchhoff effective resistance pagerank percolation bethe "
+        "spectrum random_walk layout voterank directed_ simrank"
+    ).split(),
+    "scipy.sparse.csgraph": ["floyd_warshall", "simrank", "csgraph"],
+    "scipy.linalg": ["communicability", "katz", "expm", "estrada", "subgraph_centrality"],
+    "scipy.optimize": "matching edit_distance edit_paths similarity layout traveling assignment".split(),
+    "scipy.spatial": ["layout", "geometric", "distance"],
+    "scipy.stats": "spearman kendall correlation assortativity forge skew kurt".split(),
+    "scipy.special": ["LFR", "zeta"],
+    "scipy.interpolate": ["interpolate"],
+    "scipy.signal": ["win_type"],
+    "numpy.polynomial": ["poly"],
+    "numpy.fft": ["fft"],
+    "networkx.algorithms.approximation": ["approximation"],
+}
+
+
+def load_for(program: str) -> None:
+    """Load what a program will need and cannot load once it is sealed."""
+    for name, words in _ON_DEMAND.items():
+        if name not in sys.modules and any(word in program for word in words):
+            with contextlib.suppress(ImportError):
+                import_module(name)
 
 
 _PROGRAM = """
@@ -47,8 +75,6 @@ def warm_up(wall: Any) -> None:
         _networkx()
         _pandas()
         _language(wall)
-    with contextlib.suppress(ImportError):
-        import_module("duckdb")
 
 
 def _language(wall: Any) -> None:
@@ -68,17 +94,13 @@ def _networkx() -> None:
 
     graph = nx.karate_club_graph()
     nx.pagerank(graph)
-    nx.eigenvector_centrality_numpy(graph)
     nx.laplacian_matrix(graph)
-    nx.algebraic_connectivity(graph)
     nx.community.louvain_communities(graph, seed=1)
-    nx.community.greedy_modularity_communities(graph)
     nx.minimum_edge_cut(graph)
     nx.maximum_flow_value(graph, 0, 1, capacity="weight")
     nx.max_weight_matching(graph)
     nx.to_pandas_edgelist(graph)
     nx.to_numpy_array(graph)
-    nx.spring_layout(graph, iterations=1, seed=1)
     nx.node_link_data(graph, edges="links")
     str(np.array([1.5, 2.0]))
     repr(np.arange(3))

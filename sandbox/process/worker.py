@@ -45,7 +45,8 @@ class WorkerOptions:
     """How a worker is started.
 
     ``language`` is the module of wall one; the escape tests put a weaker one in its place, from ``paths``, and leave
-    out layers with ``emulate``. The product uses the defaults. ``prefix`` goes in front of the command line.
+    out layers with ``emulate``. The product uses the defaults. ``prefix`` goes in front of the command line. A parser
+    worker loads ``modules`` and skips the libraries of programs (``warm``).
     """
 
     language: str = "nl2net.sandbox.language"
@@ -54,6 +55,8 @@ class WorkerOptions:
     paths: tuple[str, ...] = ()
     prefix: tuple[str, ...] = ()
     allow_read_paths: tuple[str, ...] = ()
+    modules: tuple[str, ...] = ()
+    warm: bool = True
 
     def to_json(self) -> str:
         """The part that the worker reads."""
@@ -63,6 +66,8 @@ class WorkerOptions:
                 "idle_s": self.idle_s,
                 "emulate": dict(self.emulate or {}),
                 "allow_read_paths": list(self.allow_read_paths),
+                "modules": list(self.modules),
+                "warm": self.warm,
             }
         )
 
@@ -204,3 +209,12 @@ class WorkerProcess:
             if pipe is not None:
                 with contextlib.suppress(OSError):
                     pipe.close()
+
+
+def fresh(worker: WorkerProcess | None, options: WorkerOptions) -> WorkerProcess:
+    """The worker itself while it lives, else a new one."""
+    if worker is not None:
+        if worker.alive:
+            return worker
+        worker.kill()  # closes its pipes
+    return WorkerProcess(options)

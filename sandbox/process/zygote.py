@@ -6,6 +6,7 @@ the parent are its own pickles; frames to the parent are JSON and the bytes of a
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import json
 import os
@@ -16,6 +17,7 @@ from importlib import import_module
 from typing import Any
 
 from nl2net.sandbox.process import wire
+from nl2net.sandbox.process.layers import prepare_filter
 
 _IDLE_S = 900.0
 _NEVER = ("pyarrow", "jinja2", "matplotlib")
@@ -96,12 +98,15 @@ def main(options_text: str) -> None:
     for name in _NEVER:
         sys.modules[name] = None  # type: ignore[assignment]
     os.environ.pop("LC_CTYPE", None)
-    for name in ("nl2net.sandbox.process.child", "nl2net.sandbox.process.prepare", options["language"]):
+    for name in ("nl2net.sandbox.process.child", *options["modules"]):
         import_module(name)
-    from nl2net.sandbox.process.warm import warm_up
+    if options["warm"]:
+        from nl2net.sandbox.process.warm import warm_up
 
-    warm_up(import_module(options["language"]))
+        warm_up(import_module(options["language"]))
     _settle()
+    with contextlib.suppress(KeyError):
+        prepare_filter(os.uname().machine)
     worker = Worker(control, out, options)
     worker.send({"kind": "ready"}, b"")
     null = os.open(os.devnull, os.O_RDWR)

@@ -149,6 +149,8 @@ def _outer(work: Callable[[Arena], Any], folder: Path, out: Path, host: dict[str
 def _inner(work: Callable[[Arena], Any], folder: Path, host: dict[str, str], *, root: bool) -> dict[str, Any]:
     _mount(b"none", b"/", None, 0x4000 | 0x40000)  # private, recursively
     _mount(b"proc", b"/proc", b"proc", 0)
+    if root:
+        _open_interpreter()
     _loopback_up()
     arena = _furnish(folder)
     if root:
@@ -163,6 +165,24 @@ def _inner(work: Callable[[Arena], Any], folder: Path, host: dict[str, str], *, 
     check_isolated(host)
     os.environ["ESCAPE_CANARY"] = arena.canary
     return {"value": work(arena)}
+
+
+def _open_interpreter() -> None:
+    """Let an unprivileged user start this interpreter, in this mount namespace only.
+
+    An interpreter below a private home folder cannot be started by nobody: lay a fresh folder over the closed one and
+    show nothing but the interpreter in it.
+    """
+    prefix = Path(sys.base_prefix)
+    closed = [folder for folder in reversed(prefix.parents) if not folder.stat().st_mode & 0o001]
+    if not closed:
+        return
+    held = os.open(prefix, os.O_PATH)
+    _mount(b"none", os.fsencode(closed[0]), b"tmpfs", 0)
+    closed[0].chmod(0o755)
+    prefix.mkdir(parents=True)
+    _mount(f"/proc/self/fd/{held}".encode(), os.fsencode(prefix), None, 0x1000)
+    os.close(held)
 
 
 def check_isolated(host: dict[str, str]) -> None:
