@@ -63,6 +63,11 @@ def fingerprint(view: GraphColumns) -> str:
     return f"sha256:{digest.hexdigest()}"
 
 
+def fingerprint_of(graph: Any) -> str:
+    """The fingerprint of any graph in normal form, such as a changed copy."""
+    return fingerprint(GraphColumns.of(graph))
+
+
 def schema_hash(schema: GraphSchema) -> str:
     """``sha256:`` and the hash of everything in a schema."""
     text = repr(canonical_schema(asdict(schema)))

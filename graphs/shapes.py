@@ -100,8 +100,8 @@ def text_shape(values: Iterable[str]) -> str:
     Returns
     -------
     str
-        ``IPv4``, ``IPv6``, ``CIDR``, ``MAC``, ``ISO date``, ``ISO time``, ``URL``, ``country code``, ``FQDN``, a pattern
-        such as ``<letters+digits>.<digits>``, or ``words joined by dots``; empty where nothing holds for all.
+        ``IPv4``, ``IPv6``, ``CIDR``, ``MAC``, ``ISO date``, ``ISO time``, ``URL``, ``country code``, ``FQDN``, a
+        pattern such as ``<letters+digits>.<digits>``, or ``words joined by dots``; empty where nothing holds for all.
 
     Examples
     --------
