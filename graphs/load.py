@@ -9,9 +9,6 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
-from nl2net.config import Settings
-from nl2net.errors import DataError, Nl2netError
-from nl2net.graphs.columns import GraphColumns
 from nl2net.graphs.draft import Draft
 from nl2net.graphs.fingerprint import fingerprint, schema_hash
 from nl2net.graphs.limits import Limits
@@ -24,6 +21,9 @@ from nl2net.graphs.samples import find_sample, sample_names
 from nl2net.graphs.schema import derive_schema
 from nl2net.graphs.sharing import check_names
 from nl2net.graphs.source import Source
+
+from nl2net.config import Settings
+from nl2net.errors import DataError, Nl2netError
 from nl2net.locations import Locations, default_locations
 from nl2net.model import QualityFinding
 
@@ -132,10 +132,7 @@ def load_graph(
     with _no_collection():
         reader = choose_reader(file, options)
         draft = _read(reader, file, options)
-        graph = build_graph(draft, file, options)
-        if draft.notes:
-            graph.graph["notes"] = list(draft.notes)
-        view = GraphColumns.of(graph)
+        view = build_graph(draft, file, options)
         check_names(wanted, view)
         schema = derive_schema(view, wanted)
         report = build_report(view, schema, [*file.findings, *draft.findings, *_skipped(draft)])
@@ -143,7 +140,7 @@ def load_graph(
     return LoadedGraph(
         name=name,
         path=path,
-        graph=graph,
+        graph=view.graph,
         schema=schema,
         schema_options=wanted,
         report=report,

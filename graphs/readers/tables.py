@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 from pathlib import Path
-from typing import Any
 
 from nl2net.graphs.coerce import coerce_texts
 from nl2net.graphs.draft import Draft
