@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from nl2net.graphs.loaded import LoadedGraph, ReadOptions, SchemaOptions
 
 if TYPE_CHECKING:
+    from nl2net.graphs.data_frames import Frames, frames
     from nl2net.graphs.describe import describe_graph
     from nl2net.graphs.fingerprint import fingerprint_of
-    from nl2net.graphs.data_frames import Frames, frames
     from nl2net.graphs.load import load_graph
     from nl2net.graphs.reader import Reader, all_readers
     from nl2net.graphs.registry import RegisteredGraph, list_registered, register_graph

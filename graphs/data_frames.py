@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
+
 from nl2net.graphs.columns import MISSING, GraphColumns
 
 

@@ -157,10 +157,7 @@ def draw_graph(graph: Any, path: Path, *, title: str = "") -> str:
     axes = figure.add_subplot()
     axes.set_axis_off()
     plain = _simple(graph)
-    if len(plain) > _LARGE:
-        said = _draw_groups(axes, plain)
-    else:
-        said = _draw_nodes(axes, graph, plain)
+    said = _draw_groups(axes, plain) if len(plain) > _LARGE else _draw_nodes(axes, graph, plain)
     heading = clean_line(f"{title}: {said}" if title else said).replace("$", r"\$")
     axes.set_title(heading, fontsize=13)
     buffer = BytesIO()

@@ -8,9 +8,9 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-from nl2net.graphs.columns import GraphColumns
 from numpy.typing import NDArray
 
+from nl2net.graphs.columns import GraphColumns
 from nl2net.model import GraphSchema
 
 

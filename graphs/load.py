@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
+from nl2net.config import Settings
+from nl2net.errors import DataError, Nl2netError
 from nl2net.graphs.draft import Draft
 from nl2net.graphs.fingerprint import fingerprint, schema_hash
 from nl2net.graphs.limits import Limits
@@ -21,9 +23,6 @@ from nl2net.graphs.samples import find_sample, sample_names
 from nl2net.graphs.schema import derive_schema
 from nl2net.graphs.sharing import check_names
 from nl2net.graphs.source import Source
-
-from nl2net.config import Settings
-from nl2net.errors import DataError, Nl2netError
 from nl2net.locations import Locations, default_locations
 from nl2net.model import QualityFinding
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import networkx as nx
 
-from nl2net.errors import DataError
 from nl2net.graphs.coerce import clean_records
 from nl2net.graphs.columns import MISSING, GraphColumns, attribute_columns
 from nl2net.graphs.draft import Draft

@@ -6,10 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from nl2net.errors import UserError
 from nl2net.graphs.columns import MISSING, GraphColumns
 from nl2net.graphs.writers.encoding import cell, column_type, metadata, survives
-
-from nl2net.errors import UserError
 from nl2net.locations import atomic_write
 
 _COMPASS = {"n", "ne", "e", "se", "s", "sw", "w", "nw", "c", "_"}

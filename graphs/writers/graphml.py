@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import IO, Any
 from xml.sax.saxutils import escape, quoteattr
 
+from nl2net.errors import UserError
 from nl2net.graphs.columns import GraphColumns
 from nl2net.graphs.writers.encoding import cell, column_type, metadata
-
-from nl2net.errors import UserError
 from nl2net.locations import atomic_write
 
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")

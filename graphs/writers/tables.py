@@ -11,7 +11,6 @@ from typing import Any
 
 from nl2net.graphs.columns import MISSING, GraphColumns
 from nl2net.graphs.writers.encoding import cell, column_type, metadata
-
 from nl2net.locations import atomic_write
 
 _PORTS = ("source_port", "target_port")

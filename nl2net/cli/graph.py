@@ -9,20 +9,11 @@ from typing import Annotated, Any
 import typer
 
 from nl2net.cli.graph_options import (
-    ByPortOption,
     CoarseOption,
-    DanglingOption,
-    FormatOption,
-    LayerOption,
-    LocalOption,
-    MergeOption,
-    MultigraphOption,
+    ReadFlags,
     ShareRangeOption,
     ShareValuesOption,
-    SourceOption,
-    TargetOption,
-    UnitOption,
-    read_options,
+    read_flags,
     schema_options,
 )
 
@@ -45,19 +36,11 @@ def _load(name: str, options: Any, schema: Any = None) -> Any:
 
 
 @commands.command("add")
+@read_flags
 def add(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="File or folder to read.")],
+    flags: ReadFlags,
     name: Annotated[str | None, typer.Option("--name", help="Name of the graph; default the file's.")] = None,
-    format: FormatOption = None,
-    multigraph: MultigraphOption = False,
-    allow_dangling: DanglingOption = False,
-    unit: UnitOption = None,
-    source: SourceOption = None,
-    target: TargetOption = None,
-    merge: MergeOption = None,
-    layer: LayerOption = None,
-    local: LocalOption = None,
-    by_port: ByPortOption = False,
     share_values: ShareValuesOption = None,
     share_range: ShareRangeOption = None,
     coarse_counts: CoarseOption = False,
@@ -67,18 +50,7 @@ def add(
     from nl2net.graphs import RegisteredGraph, SchemaOptions, register_graph
     from nl2net.locations import default_locations
 
-    options = read_options(
-        format=format,
-        multigraph=multigraph,
-        allow_dangling=allow_dangling,
-        unit=unit,
-        source=source,
-        target=target,
-        merge=merge,
-        layer=layer,
-        local=local,
-        by_port=by_port,
-    )
+    options = flags.options()
     wanted = schema_options(share_values, share_range, coarse_counts) or SchemaOptions()
     loaded = _load(str(file), options, wanted)
     entry = RegisteredGraph(name or loaded.name, file.expanduser().resolve(), options, wanted)
@@ -140,35 +112,16 @@ def list_graphs(as_json: JsonOption = False) -> None:
 
 
 @commands.command("show")
+@read_flags
 def show(
     graph: GraphArgument,
+    flags: ReadFlags,
     png: Annotated[Path | None, typer.Option("--png", metavar="FILE", help="Draw the topology to this file.")] = None,
     rows: Annotated[int, typer.Option("--rows", min=1, help="Nodes and links to print.")] = 20,
-    format: FormatOption = None,
-    multigraph: MultigraphOption = False,
-    allow_dangling: DanglingOption = False,
-    unit: UnitOption = None,
-    source: SourceOption = None,
-    target: TargetOption = None,
-    merge: MergeOption = None,
-    layer: LayerOption = None,
-    local: LocalOption = None,
-    by_port: ByPortOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Print a graph as tables, and draw it with --png."""
-    options = read_options(
-        format=format,
-        multigraph=multigraph,
-        allow_dangling=allow_dangling,
-        unit=unit,
-        source=source,
-        target=target,
-        merge=merge,
-        layer=layer,
-        local=local,
-        by_port=by_port,
-    )
+    options = flags.options()
     loaded = _load(graph, options)
     drawn = None
     if png is not None:
@@ -187,18 +140,10 @@ def show(
 
 
 @commands.command("schema")
+@read_flags
 def schema(
     graph: GraphArgument,
-    format: FormatOption = None,
-    multigraph: MultigraphOption = False,
-    allow_dangling: DanglingOption = False,
-    unit: UnitOption = None,
-    source: SourceOption = None,
-    target: TargetOption = None,
-    merge: MergeOption = None,
-    layer: LayerOption = None,
-    local: LocalOption = None,
-    by_port: ByPortOption = False,
+    flags: ReadFlags,
     share_values: ShareValuesOption = None,
     share_range: ShareRangeOption = None,
     coarse_counts: CoarseOption = False,
@@ -211,18 +156,7 @@ def schema(
     from nl2net.locations import default_locations
     from nl2net.prompts import render_schema
 
-    options = read_options(
-        format=format,
-        multigraph=multigraph,
-        allow_dangling=allow_dangling,
-        unit=unit,
-        source=source,
-        target=target,
-        merge=merge,
-        layer=layer,
-        local=local,
-        by_port=by_port,
-    )
+    options = flags.options()
     wanted = schema_options(share_values, share_range, coarse_counts)
     loaded = _load(graph, options, wanted)
     typer.echo(render_schema(loaded.schema, coarse=loaded.schema_options.coarse_counts))
@@ -233,35 +167,16 @@ def schema(
 
 
 @commands.command("check")
+@read_flags
 def check(
     graph: GraphArgument,
-    format: FormatOption = None,
-    multigraph: MultigraphOption = False,
-    allow_dangling: DanglingOption = False,
-    unit: UnitOption = None,
-    source: SourceOption = None,
-    target: TargetOption = None,
-    merge: MergeOption = None,
-    layer: LayerOption = None,
-    local: LocalOption = None,
-    by_port: ByPortOption = False,
+    flags: ReadFlags,
     as_json: JsonOption = False,
 ) -> None:
     """Print the data-quality report of a graph."""
     from dataclasses import asdict
 
-    options = read_options(
-        format=format,
-        multigraph=multigraph,
-        allow_dangling=allow_dangling,
-        unit=unit,
-        source=source,
-        target=target,
-        merge=merge,
-        layer=layer,
-        local=local,
-        by_port=by_port,
-    )
+    options = flags.options()
     loaded = _load(graph, options)
     if as_json:
         findings = [asdict(finding) for finding in loaded.report]
@@ -274,34 +189,15 @@ def check(
 
 
 @commands.command("convert")
+@read_flags
 def convert(
     file: Annotated[str, typer.Argument(metavar="FROM", help="A file, a registered name or a sample name.")],
     to: Annotated[Path, typer.Argument(metavar="TO", help="File with suffix .json, .graphml, .csv, .parquet or .dot.")],
-    format: FormatOption = None,
-    multigraph: MultigraphOption = False,
-    allow_dangling: DanglingOption = False,
-    unit: UnitOption = None,
-    source: SourceOption = None,
-    target: TargetOption = None,
-    merge: MergeOption = None,
-    layer: LayerOption = None,
-    local: LocalOption = None,
-    by_port: ByPortOption = False,
+    flags: ReadFlags,
 ) -> None:
     """Read a graph and write it in another format."""
     from nl2net.graphs import write_graph
 
-    options = read_options(
-        format=format,
-        multigraph=multigraph,
-        allow_dangling=allow_dangling,
-        unit=unit,
-        source=source,
-        target=target,
-        merge=merge,
-        layer=layer,
-        local=local,
-        by_port=by_port,
-    )
+    options = flags.options()
     for written in write_graph(_load(file, options).graph, to):
         typer.echo(str(written))

@@ -1,12 +1,14 @@
 """The reading and schema options that every command with a graph takes.
 
-A command declares them by name, such as ``format: FormatOption = None``, and hands them to `read_options`.
+A command declares one parameter ``flags: ReadFlags`` and is registered through `read_flags`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
@@ -66,34 +68,86 @@ def parse_units(texts: Sequence[str] | None) -> dict[str, str]:
     return units
 
 
-def read_options(
-    *,
-    format: str | None = None,
-    multigraph: bool = False,
-    allow_dangling: bool = False,
-    unit: Sequence[str] | None = None,
-    source: str | None = None,
-    target: str | None = None,
-    merge: str | None = None,
-    layer: str | None = None,
-    local: str | None = None,
-    by_port: bool = False,
-) -> ReadOptions:
-    """The reading options of a command line as one value."""
-    from nl2net.graphs import ReadOptions
+@dataclass(frozen=True, slots=True)
+class ReadFlags:
+    """The reading options of one command line."""
 
-    return ReadOptions(
-        format=format,
-        multigraph=multigraph,
-        allow_dangling=allow_dangling,
-        units=parse_units(unit),
-        source=source,
-        target=target,
-        merge=merge,
-        layer=layer,
-        local=local,
-        by_port=by_port,
-    )
+    format: str | None = None
+    multigraph: bool = False
+    allow_dangling: bool = False
+    unit: tuple[str, ...] = ()
+    source: str | None = None
+    target: str | None = None
+    merge: str | None = None
+    layer: str | None = None
+    local: str | None = None
+    by_port: bool = False
+
+    def options(self) -> ReadOptions:
+        """The options as a reader takes them.
+
+        Raises
+        ------
+        UserError
+            A unit is not of the form ``ATTR=UNIT``.
+        """
+        from nl2net.graphs import ReadOptions
+
+        values = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "unit"}
+        return ReadOptions(**values, units=parse_units(self.unit))
+
+
+_FLAGS: dict[str, Any] = {
+    "format": FormatOption,
+    "multigraph": MultigraphOption,
+    "allow_dangling": DanglingOption,
+    "unit": UnitOption,
+    "source": SourceOption,
+    "target": TargetOption,
+    "merge": MergeOption,
+    "layer": LayerOption,
+    "local": LocalOption,
+    "by_port": ByPortOption,
+}
+
+
+def read_flags(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the reading options in place of its parameter ``flags: ReadFlags``.
+
+    Examples
+    --------
+    >>> def show(graph: str, flags: ReadFlags) -> None: ...
+    >>> sorted(inspect.signature(read_flags(show)).parameters)[:4]
+    ['allow_dangling', 'by_port', 'format', 'graph']
+    """
+    # Not `functools.wraps`: typer would follow `__wrapped__` to the signature that is replaced here.
+    hints = get_type_hints(command, include_extras=True)
+    own = [
+        parameter.replace(annotation=hints.get(name, parameter.annotation), kind=inspect.Parameter.KEYWORD_ONLY)
+        for name, parameter in inspect.signature(command).parameters.items()
+        if name != "flags"
+    ]
+    defaults = ReadFlags()
+    added = [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=None if name == "unit" else getattr(defaults, name),
+            annotation=annotation,
+        )
+        for name, annotation in _FLAGS.items()
+    ]
+
+    def with_flags(**values: Any) -> None:
+        chosen = {name: values.pop(name) for name in _FLAGS}
+        chosen["unit"] = tuple(chosen["unit"] or ())
+        command(**values, flags=ReadFlags(**chosen))
+
+    with_flags.__name__ = command.__name__
+    with_flags.__doc__ = command.__doc__
+    with_flags.__signature__ = inspect.Signature([*own, *added])  # type: ignore[attr-defined]
+    with_flags.__annotations__ = {parameter.name: parameter.annotation for parameter in [*own, *added]}
+    return with_flags
 
 
 def schema_options(

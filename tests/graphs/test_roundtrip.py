@@ -10,6 +10,7 @@ import networkx as nx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from nl2net.graphs import fingerprint_of, load_graph, sample_names, write_graph
 
 # XML cannot hold control characters; everything else that a label may hold is tried.

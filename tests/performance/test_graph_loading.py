@@ -11,6 +11,7 @@ from typing import Any
 
 import networkx as nx
 import pytest
+
 from nl2net.graphs import load_graph, write_graph
 
 NODES, LINKS = 100_000, 500_000
