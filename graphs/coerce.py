@@ -94,27 +94,39 @@ def clean_value(value: Any) -> Any:
     return str(value) or None
 
 
-def clean_records(records: Sequence[dict[str, Any]]) -> None:
+def clean_records(records: Sequence[dict[str, Any]], columns: dict[str, list[Any]], missing: Any) -> None:
     """Bring attribute dicts into normal form, in place.
 
+    Parameters
+    ----------
+    records : sequence of dict
+        Attributes per node or link.
+    columns : dict of str to list
+        The same values by attribute, with ``missing`` for gaps; changed along with the records.
+    missing : object
+        The mark of a gap.
+
+    Notes
+    -----
     Most columns hold plain numbers and non-empty text only; they are found by their set of types and left alone.
     """
-    names: set[str] = set()
-    for record in records:
-        names.update(record)
-    for name in names:
-        present = [record for record in records if name in record]
-        values = [record[name] for record in present]
-        types = set(map(type, values))
-        if types <= {int, bool}:
+    gap = type(missing)
+    for name, values in list(columns.items()):
+        types = set(map(type, values)) - {gap}
+        plain = types <= {int, bool} or (types == {str} and "" not in values)
+        if plain or (types == {float} and gap not in map(type, values) and not any(map(math.isnan, values))):
             continue
-        if types <= {str} and all(values):
-            continue
-        if types <= {int, bool, float} and not any(map(math.isnan, values)):
-            continue
-        for record, value in zip(present, values, strict=True):
+        kept = False
+        for index, value in enumerate(values):
+            if value is missing:
+                continue
             cleaned = clean_value(value)
             if cleaned is None:
-                del record[name]
-            elif cleaned is not value:
-                record[name] = cleaned
+                del records[index][name]
+                values[index] = missing
+            else:
+                kept = True
+                if cleaned is not value:
+                    records[index][name] = values[index] = cleaned
+        if not kept:
+            del columns[name]

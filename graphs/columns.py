@@ -1,4 +1,4 @@
-"""A columnar view of a finished graph: what the report, the schema, the fingerprint and the data frames are made from."""
+"""A columnar view of a finished graph, from which report, schema, fingerprint and data frames are made."""
 
 from __future__ import annotations
 

@@ -13,7 +13,12 @@ from nl2net.graphs.schema import derive_schema
 
 
 def describe_graph(
-    graph: Any, *, name: str, path: Path | None = None, schema_options: SchemaOptions | None = None, origin: str = "memory"
+    graph: Any,
+    *,
+    name: str,
+    path: Path | None = None,
+    schema_options: SchemaOptions | None = None,
+    origin: str = "memory",
 ) -> LoadedGraph:
     """Schema, report and fingerprint of a networkx graph in normal form.
 
@@ -48,5 +53,9 @@ def describe_graph(
         report=tuple(build_report(view, schema, [])),
         fingerprint=fingerprint(view),
         schema_hash=schema_hash(schema),
-        provenance={"format": origin, "class": schema.graph_class.name, "used": {"nodes": schema.nodes, "edges": schema.edges}},
+        provenance={
+            "format": origin,
+            "class": schema.graph_class.name,
+            "used": {"nodes": schema.nodes, "edges": schema.edges},
+        },
     )

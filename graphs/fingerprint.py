@@ -7,6 +7,9 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from nl2net.graphs.columns import GraphColumns
 from nl2net.model import GraphSchema
 
@@ -36,9 +39,26 @@ def _columns(columns: dict[str, list[Any]]) -> tuple[list[str], list[list[Any]]]
     return names, ready
 
 
-def _update(digest: Any, heading: Any, rows: Iterable[Any]) -> None:
+def _update(digest: Any, heading: Any, rows: Iterable[str]) -> None:
     digest.update(repr(heading).encode("utf-8", errors="surrogatepass"))
-    digest.update("\n".join(sorted(map(repr, rows))).encode("utf-8", errors="surrogatepass"))
+    digest.update("\n".join(rows).encode("utf-8", errors="surrogatepass"))
+
+
+def _ranks(ids: list[str]) -> NDArray[np.int64]:
+    """Place of each id in sorted order."""
+    ranks = np.empty(len(ids), dtype=np.int64)
+    ranks[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
+    return ranks
+
+
+def _ordered_ends(view: GraphColumns) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Positions of the link ends, the smaller id first where links have no direction."""
+    u, v = view.ends
+    if view.graph.is_directed():
+        return u, v
+    ranks = _ranks(view.ids)
+    swap = ranks[u] > ranks[v]
+    return np.where(swap, v, u), np.where(swap, u, v)
 
 
 def fingerprint(view: GraphColumns) -> str:
@@ -52,15 +72,27 @@ def fingerprint(view: GraphColumns) -> str:
     graph = view.graph
     names, columns = _columns(view.nodes)
     heading = ("nodes", graph.is_directed(), graph.is_multigraph(), names)
-    _update(digest, heading, zip(view.ids, *columns, strict=True))
+    _update(digest, heading, sorted(map(repr, zip(view.ids, *columns, strict=True))))
     names, columns = _columns(view.edges)
-    firsts, seconds = view.sources, view.targets
-    if not graph.is_directed():
-        firsts, seconds = list(map(min, firsts, seconds)), list(map(max, firsts, seconds))
-    _update(digest, ("edges", names), zip(firsts, seconds, *columns, strict=True))
+    first, second = _ordered_ends(view)
+    ids = view.ids
+    ends = ([ids[i] for i in first.tolist()], [ids[i] for i in second.tolist()])
+    rows = list(map(repr, zip(*ends, *columns, strict=True)))
+    # Parallel links are told apart by their attributes only: then the texts themselves are sorted.
+    if graph.is_multigraph():
+        rows.sort()
+    else:
+        ranks = _ranks(ids)
+        rows = [rows[i] for i in np.lexsort((ranks[second], ranks[first])).tolist()]
+    _update(digest, ("edges", names), rows)
     for name, rows in sorted(graph.graph.get("tables", {}).items()):
-        _update(digest, ("table", name), map(canonical, rows))
+        _update(digest, ("table", name), sorted(map(repr, map(canonical, rows))))
     return f"sha256:{digest.hexdigest()}"
+
+
+def fingerprint_of(graph: Any) -> str:
+    """The fingerprint of any graph in normal form, such as a changed copy."""
+    return fingerprint(GraphColumns.of(graph))
 
 
 def schema_hash(schema: GraphSchema) -> str:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from nl2net.config import Settings
 from nl2net.errors import DataError, Nl2netError
-from nl2net.graphs.columns import GraphColumns
 from nl2net.graphs.draft import Draft
 from nl2net.graphs.fingerprint import fingerprint, schema_hash
 from nl2net.graphs.limits import Limits
@@ -25,6 +24,9 @@ from nl2net.graphs.schema import derive_schema
 from nl2net.graphs.sharing import check_names
 from nl2net.graphs.source import Source
 from nl2net.locations import Locations, default_locations
+from nl2net.model import QualityFinding
+
+_DEFAULT_OPTIONS = ReadOptions()
 
 
 @contextmanager
@@ -40,12 +42,13 @@ def _no_collection() -> Iterator[None]:
 
 
 def _resolve(
-    source: str | Path, options: ReadOptions, schema_options: SchemaOptions | None, locations: Locations
+    source: str | Path, options: ReadOptions, schema_options: SchemaOptions | None, locations: Locations | None
 ) -> tuple[str, Path, ReadOptions, SchemaOptions]:
     path = Path(source).expanduser()
     if path.exists():
         stem = path.name if path.is_dir() else path.name.split(".")[0] or path.name
         return stem, path, options, schema_options or SchemaOptions()
+    locations = locations or default_locations()
     name = str(source)
     entry = find_registered(name, locations)
     if entry is not None:
@@ -83,7 +86,7 @@ def _read(reader: Reader, source: Source, options: ReadOptions) -> Draft:
 
 def load_graph(
     source: str | Path,
-    options: ReadOptions = ReadOptions(),
+    options: ReadOptions = _DEFAULT_OPTIONS,
     *,
     locations: Locations | None = None,
     settings: Settings | None = None,
@@ -123,16 +126,12 @@ def load_graph(
     >>> loaded.schema.nodes, loaded.schema.edges, loaded.provenance["format"]
     (11, 14, 'graphml')
     """
-    where = locations or default_locations()
-    name, path, options, wanted = _resolve(source, options, schema_options, where)
+    name, path, options, wanted = _resolve(source, options, schema_options, locations)
     file = Source(path, Limits.from_settings(settings or Settings()))
     with _no_collection():
         reader = choose_reader(file, options)
         draft = _read(reader, file, options)
-        graph = build_graph(draft, file, options)
-        if draft.notes:
-            graph.graph["notes"] = list(draft.notes)
-        view = GraphColumns.of(graph)
+        view = build_graph(draft, file, options)
         check_names(wanted, view)
         schema = derive_schema(view, wanted)
         report = build_report(view, schema, [*file.findings, *draft.findings, *_skipped(draft)])
@@ -140,7 +139,7 @@ def load_graph(
     return LoadedGraph(
         name=name,
         path=path,
-        graph=graph,
+        graph=view.graph,
         schema=schema,
         schema_options=wanted,
         report=report,
@@ -159,8 +158,6 @@ def load_graph(
     )
 
 
-def _skipped(draft: Draft) -> Iterator[object]:
-    from nl2net.model import QualityFinding
-
+def _skipped(draft: Draft) -> Iterator[QualityFinding]:
     for reason, count in draft.skipped.items():
         yield QualityFinding("skipped", "warning", count, f"records left out: {reason}")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import chain, repeat
+from itertools import chain
+from operator import eq
 from typing import Any
 
 import networkx as nx
 
-from nl2net.errors import DataError
 from nl2net.graphs.coerce import clean_records
+from nl2net.graphs.columns import MISSING, GraphColumns, attribute_columns
 from nl2net.graphs.draft import Draft
 from nl2net.graphs.limits import Limits
 from nl2net.graphs.loaded import ReadOptions
@@ -19,7 +20,7 @@ from nl2net.graphs.source import Source
 RESERVED = ("id", "source", "target", "key")
 
 
-def build_graph(draft: Draft, source: Source, options: ReadOptions) -> Any:
+def build_graph(draft: Draft, source: Source, options: ReadOptions) -> GraphColumns:
     """Apply the rules of the normal form to a draft and build the graph.
 
     Parameters
@@ -33,8 +34,9 @@ def build_graph(draft: Draft, source: Source, options: ReadOptions) -> Any:
 
     Returns
     -------
-    Graph, DiGraph, MultiGraph or MultiDiGraph
-        Ids are text; no attribute is ``None``, NaN or an empty text.
+    GraphColumns
+        The graph, of the smallest class that loses nothing, and its columns. Ids are text; no attribute is ``None``,
+        NaN or an empty text. Links are in the order and direction of the file.
 
     Raises
     ------
@@ -46,12 +48,13 @@ def build_graph(draft: Draft, source: Source, options: ReadOptions) -> Any:
     _add_missing_ends(draft, source, options)
     if not draft.node_ids:
         raise source.error("the file holds no nodes", hint="Check the format with --format, or export it again.")
-    for owner, records in (("node", draft.node_attributes), ("edge", draft.edge_attributes)):
-        _rename(draft, owner, records)
-        clean_records(records)
-        _check_records(records, owner, source)
+    _rename(draft, "node", draft.node_attributes)
+    _rename(draft, "edge", draft.edge_attributes)
+    nodes = _clean(draft.node_attributes, "node", source)
+    edges = _clean(draft.edge_attributes, "edge", source)
     if options.merge:
         merge_parallel(draft, options.merge, source)
+        edges = attribute_columns(draft.edge_attributes)
     graph = _fill(draft, options.multigraph)
     graph.graph.update({k: v for k, v in draft.graph_attributes.items() if k not in ("tables", "units")})
     units = {**draft.units, **options.units}
@@ -59,7 +62,9 @@ def build_graph(draft: Draft, source: Source, options: ReadOptions) -> Any:
         graph.graph["units"] = units
     if draft.tables:
         graph.graph["tables"] = draft.tables
-    return graph
+    if draft.notes:
+        graph.graph["notes"] = list(draft.notes)
+    return GraphColumns(graph, draft.node_ids, draft.sources, draft.targets, nodes, edges)
 
 
 def _check_size(draft: Draft, limits: Limits, source: Source) -> None:
@@ -84,12 +89,16 @@ def _check_unique(draft: Draft, source: Source) -> None:
 
 def _add_missing_ends(draft: Draft, source: Source, options: ReadOptions) -> None:
     known = set(draft.node_ids)
+    if known.issuperset(draft.sources) and known.issuperset(draft.targets):
+        # One text object per id: every later look-up finds it by identity, and the copies of a table are freed.
+        same = dict(zip(draft.node_ids, draft.node_ids, strict=True))
+        draft.sources = list(map(same.__getitem__, draft.sources))
+        draft.targets = list(map(same.__getitem__, draft.targets))
+        return
     # In the order of the links, so that the same file gives the same graph every time.
     missing = dict.fromkeys(
         end for end in chain.from_iterable(zip(draft.sources, draft.targets, strict=True)) if end not in known
     )
-    if not missing:
-        return
     if not (draft.implicit_nodes or options.allow_dangling):
         example = next(iter(missing))
         raise source.error(
@@ -123,7 +132,8 @@ def _rename(draft: Draft, owner: str, records: list[dict[str, Any]]) -> None:
         )
 
 
-def _check_records(records: list[dict[str, Any]], owner: str, source: Source) -> None:
+def _clean(records: list[dict[str, Any]], owner: str, source: Source) -> dict[str, list[Any]]:
+    """Normalise values and check limits; returns the columns."""
     limits = source.limits
     widest = max(map(len, records), default=0)
     if widest > limits.attributes:
@@ -131,24 +141,30 @@ def _check_records(records: list[dict[str, Any]], owner: str, source: Source) ->
             f"{widest} attributes on one {owner}, more than the limit of {limits.attributes}",
             hint="Raise `max_attributes` in the settings if the file is trusted.",
         )
-    for record in records:
-        for name, value in record.items():
-            if (type(value) is str and len(value) > limits.text) or len(name) > limits.text:
-                raise source.error(
-                    f"a text of {max(len(value), len(name))} characters, more than the limit of {limits.text}",
-                    field=name[:60],
-                    hint="Raise `max_text_chars` in the settings if the file is trusted.",
-                )
+    columns = attribute_columns(records)
+    for name, values in columns.items():
+        longest = max(
+            map(len, (v for v in values if type(v) is str) if str in set(map(type, values)) else ()), default=0
+        )
+        if max(longest, len(name)) > limits.text:
+            raise source.error(
+                f"a text of {max(longest, len(name))} characters, more than the limit of {limits.text}",
+                field=name[:60],
+                hint="Raise `max_text_chars` in the settings if the file is trusted.",
+            )
+    clean_records(records, columns, MISSING)
+    return columns
 
 
 def _fill(draft: Draft, wide: bool) -> Any:
     """Build the graph; the adjacency is filled directly because `add_edges_from` takes as long as reading the file."""
+    graph = None if wide else _fill_class(draft, multi=False)
+    return _fill_class(draft, multi=True) if graph is None else graph
+
+
+def _fill_class(draft: Draft, *, multi: bool) -> Any:
+    """The graph in one class; ``None`` where a simple class would lose a parallel link."""
     sources, targets = draft.sources, draft.targets
-    if draft.directed:
-        pairs = set(zip(sources, targets, strict=True))
-    else:
-        pairs = {(u, v) if u <= v else (v, u) for u, v in zip(sources, targets, strict=True)}
-    multi = wide or len(pairs) < len(sources)
     graph = _CLASSES[draft.directed, multi]()
     graph._node.update(zip(draft.node_ids, draft.node_attributes, strict=True))
     forward = graph._adj
@@ -169,6 +185,10 @@ def _fill(draft: Draft, wide: bool) -> Any:
     else:
         for u, v, data in zip(sources, targets, draft.edge_attributes, strict=True):
             forward[u][v] = backward[v][u] = data
+        entries = sum(map(len, forward.values()))
+        loops = 0 if draft.directed else sum(map(eq, sources, targets))
+        if entries != (1 if draft.directed else 2) * len(sources) - loops:
+            return None
     return graph
 
 
@@ -178,19 +198,3 @@ _CLASSES: dict[tuple[bool, bool], Any] = {
     (False, True): nx.MultiGraph,
     (True, True): nx.MultiDiGraph,
 }
-
-
-def require_text_ids(ids: list[Any], source: Source) -> list[str]:
-    """Ids within the length limit, as text."""
-    texts = [value if type(value) is str else str(value) for value in ids]
-    for text in texts:
-        if not text or len(text) > source.limits.text:
-            raise DataError(
-                "an id is empty" if not text else f"an id of {len(text)} characters", path=source.path, field="id"
-            )
-    return texts
-
-
-def repeat_empty(count: int) -> list[dict[str, Any]]:
-    """``count`` separate empty attribute dicts."""
-    return [{} for _ in repeat(None, count)]

@@ -15,6 +15,7 @@ from nl2net.graphs.shapes import is_address_like, looks_numeric, text_shape
 from nl2net.graphs.sharing import shared_range, shared_values
 from nl2net.model import AttributeSchema, GraphClass, GraphSchema, TableSchema
 
+_DEFAULT_OPTIONS = SchemaOptions()
 _SCALARS: dict[type, str] = {int: "integer", float: "number", bool: "boolean", str: "text"}
 _NO_UNIT_ROLES = {"coordinate", "count", "cost", "time", "kind", "name"}
 _DIRECTION_PAIRS = (("source", "target"), ("src", "dst"), ("from", "to"), ("sender", "receiver"), ("client", "server"))
@@ -123,7 +124,7 @@ def _public_names(attributes: tuple[AttributeSchema, ...], private: set[str]) ->
     return tuple(result)
 
 
-def derive_schema(view: GraphColumns, options: SchemaOptions = SchemaOptions()) -> GraphSchema:
+def derive_schema(view: GraphColumns, options: SchemaOptions = _DEFAULT_OPTIONS) -> GraphSchema:
     """Describe a graph without its values.
 
     Parameters

@@ -70,7 +70,7 @@ def signature(text: str) -> str:
     """
     pieces: list[str] = []
     for piece in _PIECE.findall(text[:200]):
-        kind = "1" if piece.isdigit() else "a" if piece[0].isalpha() else piece
+        kind = "1" if piece[0].isdecimal() else "a" if piece[0].isalpha() else piece
         # Letters and digits in turn are one word: "s2c1" and "ju1" are both `a1`.
         if pieces and kind in ("a", "1") and pieces[-1] in ("a", "1", "a1"):
             pieces[-1] = "a1" if kind != pieces[-1] else kind
@@ -89,6 +89,20 @@ def _describe(one: str) -> str:
     return "".join(f"<{_WORDS[part]}>" if part in _WORDS else part for part in parts)
 
 
+def _usable(one: str) -> str:
+    """The description of a signature, or an empty text where it says nothing worth a line."""
+    return _describe(one) if len(one) <= 40 and "*" not in one and one != "a" and " " not in one else ""
+
+
+_CLASSES = {"a": r"[^\W\d_]+", "1": r"\d+", "a1": r"(?=[^\W_]*\d)(?=\d*[^\W\d_])[^\W_]+"}
+
+
+def _pattern(one: str) -> re.Pattern[str]:
+    """An expression for texts of a signature, ten times as fast as making the signature of each."""
+    parts = re.findall(r"a1|a|1|.", one)
+    return re.compile("".join(_CLASSES.get(part, re.escape(part)) for part in parts))
+
+
 def text_shape(values: Iterable[str]) -> str:
     """The shape that all texts have, or an empty text.
 
@@ -100,8 +114,8 @@ def text_shape(values: Iterable[str]) -> str:
     Returns
     -------
     str
-        ``IPv4``, ``IPv6``, ``CIDR``, ``MAC``, ``ISO date``, ``ISO time``, ``URL``, ``country code``, ``FQDN``, a pattern
-        such as ``<letters+digits>.<digits>``, or ``words joined by dots``; empty where nothing holds for all.
+        ``IPv4``, ``IPv6``, ``CIDR``, ``MAC``, ``ISO date``, ``ISO time``, ``URL``, ``country code``, ``FQDN``, a
+        pattern such as ``<letters+digits>.<digits>``, or ``words joined by dots``; empty where nothing holds for all.
 
     Examples
     --------
@@ -119,12 +133,13 @@ def text_shape(values: Iterable[str]) -> str:
     for name, test in _TESTS:
         if all(test(text) for text in first) and all(test(text) for text in texts):
             return name
-    signatures = {signature(text) for text in first}
-    if len(signatures) <= 4:
+    signatures = {signature(text) for text in texts[:200]}
+    if len(signatures) == 1 and all(map(_pattern(next(iter(signatures))).fullmatch, texts)):
+        return _usable(next(iter(signatures)))
+    if len(signatures) <= 200:
         signatures = set(map(signature, texts))
     if len(signatures) == 1:
-        only = signatures.pop()
-        return _describe(only) if len(only) <= 40 and "*" not in only and only != "a" and " " not in only else ""
+        return _usable(signatures.pop())
     if any("*" in one for one in signatures) or len(signatures) > 200:
         return ""
     used = {mark for one in signatures for mark in one if mark in _SEPARATORS}

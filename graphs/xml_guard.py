@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
@@ -124,8 +125,6 @@ def root_tag(source: Source) -> str:
     found: list[str] = []
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.StartElementHandler = lambda name, _: found.append(name.rpartition(" ")[2])
-    try:
+    with suppress(expat.ExpatError, ValueError, LookupError):
         parser.Parse(source.head, False)
-    except (expat.ExpatError, ValueError, LookupError):
-        pass
     return found[0] if found else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import yaml
+
 from nl2net.graphs.source import Source
 
 _MAX_BYTES = 32 * 2**20

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from nl2net.graphs.coerce import coerce_texts
@@ -164,7 +165,7 @@ class _Parser:
             for node, _ in groups[0] if not grouped else ():
                 self.nodes[node].update(found)
             return
-        for firsts, seconds in zip(groups, groups[1:], strict=False):
+        for firsts, seconds in pairwise(groups):
             if len(self.edges) + len(firsts) * len(seconds) > self.source.limits.edges:
                 raise self.source.error("more links than the limit", hint="Raise `max_edges`.")
             for first in firsts:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import Any
 
 from nl2net.graphs.both_ends import Sighting, add_links, merge_names
@@ -69,7 +70,7 @@ def local_name(source: Source, options: ReadOptions, draft: Draft) -> str:
 
 
 def _parse_text(source: Source) -> list[dict[str, Any]]:
-    from ntc_templates.parse import parse_output
+    from ntc_templates.parse import ParsingException, parse_output
     from textfsm import TextFSMError
 
     text = source.text
@@ -80,10 +81,10 @@ def _parse_text(source: Source) -> list[dict[str, Any]]:
         if not re.search(pattern, text[:20_000]):
             continue
         for platform, command in templates:
-            try:
+            rows: list[Any] = []
+            # A template raises on the first line that it does not know; the next one may know it.
+            with suppress(TextFSMError, ParsingException):
                 rows = parse_output(platform=platform, command=command, data=body)
-            except (TextFSMError, Exception):
-                continue
             if rows:
                 return list(rows)
     raise source.error(

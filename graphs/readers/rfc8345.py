@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from nl2net.errors import UserError
 from nl2net.graphs.draft import Draft
 from nl2net.graphs.loaded import ReadOptions
 from nl2net.graphs.reader import Reader
 from nl2net.graphs.source import Source
-
-from nl2net.errors import UserError
 
 Link = tuple[str, str, str | None, str | None]
 

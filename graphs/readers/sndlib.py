@@ -113,10 +113,10 @@ def _sections(text: str, source: Source) -> dict[str, list[Any]]:
     sections: dict[str, list[Any]] = {}
     stack: list[list[Any]] = []
     name = ""
-    for token in _TOKEN.findall(text):
-        if token.startswith(("#", "?")):
+    for word in _TOKEN.findall(text):
+        if word.startswith(("#", "?")):
             continue
-        if token == "(":
+        if word == "(":
             inner: list[Any] = []
             if len(stack) >= source.limits.depth:
                 raise source.error(f"nested more than {source.limits.depth} levels deep", field=name)
@@ -125,14 +125,14 @@ def _sections(text: str, source: Source) -> dict[str, list[Any]]:
             else:
                 sections[name.upper()] = inner
             stack.append(inner)
-        elif token == ")":
+        elif word == ")":
             if not stack:
                 raise source.error("a closing bracket too many", field=name)
             stack.pop()
         elif stack:
-            stack[-1].append(token)
+            stack[-1].append(word)
         else:
-            name = token
+            name = word
     if stack:
         raise source.error("the file ends inside a section", field=name, hint="The file may be truncated.")
     return sections

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 from pathlib import Path
-from typing import Any
 
 from nl2net.graphs.coerce import coerce_texts
 from nl2net.graphs.draft import Draft
@@ -52,19 +50,22 @@ def sniff_delimiter(text: str) -> str | None:
 def read_rows(source: Source) -> tuple[list[list[str]], str]:
     """Rows of a delimited text, comment lines left out, and the delimiter."""
     text = source.text
+    while text.startswith("#"):
+        text = text.partition("\n")[2]
     delimiter = sniff_delimiter(text[:65_536])
+    if delimiter is None and partner(source.path) is not None:
+        delimiter = ","  # a node file may have one column
     if delimiter is None:
         raise source.error(
             "no delimiter cuts the lines into columns", hint="Expected comma, semicolon, tab, bar or blanks."
         )
     if delimiter == " ":
-        return [line.split() for line in text.splitlines() if line.strip() and not line.startswith("#")], " "
+        return [line.split() for line in text.splitlines() if line.strip()], " "
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
     try:
-        rows = [row for row in reader if row]
+        return [row for row in reader if row], delimiter
     except csv.Error as error:
         raise source.error(f"not readable as CSV: {error}", line=reader.line_num) from None
-    return [row for row in rows if not row[0].startswith("#")], delimiter
 
 
 def _is_header(rows: list[list[str]], options: ReadOptions) -> bool:
@@ -128,12 +129,6 @@ def partner(path: Path) -> tuple[Path, Path] | None:
     return None
 
 
-def read_pair(nodes: Table, edges: Table, draft: Draft, source: Source, options: ReadOptions) -> None:
-    """Join a node table and an edge table; the first sign of direction and types is the sidecar, if there is one."""
-    add_nodes(nodes, draft, source)
-    add_links(edges, draft, source, options)
-
-
 def read_csv(source: Source, options: ReadOptions) -> Draft:
     """Read an edge list, or both files of a pair."""
     draft = Draft()
@@ -160,15 +155,9 @@ def _is_csv(source: Source) -> bool:
         return pair is not None and pair[0].suffix == ".csv"
     if source.is_binary or source.looks_like_json or source.head_text.lstrip()[:1] == "<":
         return False
+    if source.path.suffix == ".csv" and partner(source.path) is not None:
+        return True
     return sniff_delimiter(source.head_text) is not None
-
-
-def parse_json_cell(text: str, source: Source, field: str) -> Any:
-    """A cell that the sidecar declares as JSON."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        raise source.error("not valid JSON in a cell", field=field) from None
 
 
 READERS = (Reader("csv", _is_csv, read_csv, "CSV edge list, or nodes and edges in two CSV files"),)
