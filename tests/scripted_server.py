@@ -188,7 +188,11 @@ class _Handler(BaseHTTPRequestHandler):
         count = int(request.json.get("n") or 1)
         if not (reply.streaming and request.json.get("stream")):
             choices = [
-                {"index": i, "message": {"role": "assistant", "content": reply.text}, "finish_reason": reply.finish_reason}
+                {
+                    "index": i,
+                    "message": {"role": "assistant", "content": reply.text},
+                    "finish_reason": reply.finish_reason,
+                }
                 for i in range(count)
             ]
             self._json(200, {"model": "scripted", "choices": choices, "usage": reply.usage})

