@@ -329,10 +329,12 @@ def _context_params(threads: int, context: int) -> Any:
     return params
 
 
-@llama_cpp.llama_log_callback
-def _no_log(_level: int, _text: bytes, _data: Any) -> None:
-    """Swallow the log of llama.cpp."""
+def _swallow(_level: int, _text: bytes, _data: Any) -> None:
+    """Take a line of the log of llama.cpp and print nothing."""
+
+
+_NO_LOG = llama_cpp.llama_log_callback(_swallow)  # kept alive as long as the library may call it
 
 
 def _silence() -> None:
-    llama_cpp.llama_log_set(_no_log, ctypes.c_void_p(0))
+    llama_cpp.llama_log_set(_NO_LOG, ctypes.c_void_p(0))

@@ -168,7 +168,7 @@ def _from_hub(model: LocalModel, url: str, target: Path, progress: Progress) -> 
 
     partial = target.with_name(target.name + ".part")
     have = partial.stat().st_size if partial.exists() else 0
-    headers = {"range": f"bytes={have}-"} if 0 < have < model.bytes else {}
+    headers = {"accept-encoding": "identity"} | ({"range": f"bytes={have}-"} if 0 < have < model.bytes else {})
     timeout = httpx.Timeout(30.0, connect=HUB_CONNECT_S)
     try:
         if have < model.bytes:
@@ -176,7 +176,7 @@ def _from_hub(model: LocalModel, url: str, target: Path, progress: Progress) -> 
                 if response.status_code not in (200, 206):
                     raise EndpointError(f"the hub answered with HTTP {response.status_code}")
                 resumed = response.status_code == 206
-                _write(response.iter_bytes(_BLOCK), partial, have if resumed else 0, model, progress)
+                _write(response.iter_bytes(), partial, have if resumed else 0, model, progress)
     except httpx.HTTPError as error:
         raise EndpointError(f"the hub cannot be reached ({type(error).__name__})") from None
     return _settle(partial, target, model, progress)
