@@ -2,7 +2,8 @@
 
 What the ready-made servers do not give and this does:
 
-- several samples of one prompt read the prompt once and are written side by side in one batch;
+- several samples of one prompt read the prompt once; the greedy one is written alone, so that it is what a request
+  for one reply gets, the others four side by side in one batch;
 - the states of earlier prompts are kept, so a new question behind a known prefix reads only what is new;
 - prompts are read in blocks that start at multiples of `BLOCK`, and prefixes are reused in whole blocks only. The
   arithmetic of a token depends on how many share its batch; with fixed blocks a reply is the same whether or not its
@@ -26,6 +27,8 @@ from nl2net.llm.sampling import Choice, Grammar, Sampler
 
 BLOCK = 64
 CONTEXT = 8192
+# The kernels work on four rows at a time, so four samples side by side are the cheapest.
+GROUP = 4
 MAX_SAMPLES = 16
 
 
@@ -71,6 +74,7 @@ class Sample:
     """A reply while it grows."""
 
     index: int
+    slot: int  # its sequence in the context
     sampler: Sampler
     tokens: list[int] = field(default_factory=list)
     pending: bytes = b""
@@ -112,7 +116,7 @@ class Engine:
         if not self._ctx:
             raise OSError("there is not enough memory for the context of the model")
         self._memory = llama_cpp.llama_get_memory(self._ctx)
-        self._batch = llama_cpp.llama_batch_init(max(BLOCK, MAX_SAMPLES), 0, 1)
+        self._batch = llama_cpp.llama_batch_init(BLOCK, 0, 1)
         self._prefixes = PrefixStore(self._ctx)
         self._live: list[int] = []
         self.reused = 0
@@ -156,16 +160,29 @@ class Engine:
             ``stopped`` said so; it is asked before every block and step.
         """
         room = self.context - len(job.tokens)
-        if room < job.count * 16:
+        if room < min(job.count, GROUP) * 16:
             raise PromptTooLong(f"the prompt has {len(job.tokens)} tokens, the context {self.context}")
-        limit = min(job.max_tokens, room // job.count)
+        limit = min(job.max_tokens, room // min(job.count, GROUP))
         logits = self._read(list(job.tokens), stopped)
-        samples = [Sample(i, self._sampler(job, i)) for i in range(job.count)]
+        for group in _groups(job):
+            samples = [Sample(index, slot, self._sampler(job, index)) for slot, index in enumerate(group)]
+            yield from self._write(samples, logits, job, limit=limit, stopped=stopped)
+
+    def _write(
+        self,
+        samples: Sequence[Sample],
+        logits: npt.NDArray[np.float32],
+        job: Job,
+        *,
+        limit: int,
+        stopped: Callable[[], bool],
+    ) -> Iterator[Piece]:
+        """Write a group of samples side by side; all start from the logits at the end of the prompt."""
         for sample in samples[1:]:
-            llama_cpp.llama_memory_seq_cp(self._memory, 0, sample.index, -1, -1)
+            llama_cpp.llama_memory_seq_cp(self._memory, 0, sample.slot, -1, -1)
         try:
-            rows: list[npt.NDArray[np.float32]] = [logits] * job.count
-            active = samples
+            rows: list[npt.NDArray[np.float32]] = [logits] * len(samples)
+            active = list(samples)
             while active:
                 if stopped():
                     raise Stopped
@@ -227,7 +244,7 @@ class Engine:
     def _decode_step(self, active: Sequence[Sample], prompt_length: int) -> list[npt.NDArray[np.float32]]:
         if not active:
             return []
-        self._decode([(s.tokens[-1], prompt_length + len(s.tokens) - 1, s.index, True) for s in active])
+        self._decode([(s.tokens[-1], prompt_length + len(s.tokens) - 1, s.slot, True) for s in active])
         return [self._logits(i) for i in range(len(active))]
 
     def _logits(self, row: int) -> npt.NDArray[np.float32]:
@@ -281,7 +298,7 @@ class Engine:
 
     def _tidy(self, samples: Sequence[Sample], prompt_length: int) -> None:
         for sample in samples[1:]:
-            llama_cpp.llama_memory_seq_rm(self._memory, sample.index, -1, -1)
+            llama_cpp.llama_memory_seq_rm(self._memory, sample.slot, -1, -1)
         llama_cpp.llama_memory_seq_rm(self._memory, 0, prompt_length, -1)
         for sample in samples:
             sample.sampler.close()
@@ -291,11 +308,20 @@ class Engine:
         self._live = []
 
 
+def _groups(job: Job) -> Iterator[range]:
+    """Which samples are written together."""
+    start = 0
+    while start < job.count:
+        size = 1 if start == 0 and job.greedy_first else GROUP
+        yield range(start, min(start + size, job.count))
+        start += size
+
+
 def _context_params(threads: int, context: int) -> Any:
     params = llama_cpp.llama_context_default_params()
     params.n_ctx = context
-    params.n_batch = params.n_ubatch = max(BLOCK, MAX_SAMPLES)
-    params.n_seq_max = MAX_SAMPLES
+    params.n_batch = params.n_ubatch = BLOCK
+    params.n_seq_max = GROUP
     params.kv_unified = True  # samples share the cells of their prompt
     params.n_threads = params.n_threads_batch = threads
     params.flash_attn_type = llama_cpp.LLAMA_FLASH_ATTN_TYPE_ENABLED
@@ -303,10 +329,12 @@ def _context_params(threads: int, context: int) -> Any:
     return params
 
 
-@llama_cpp.llama_log_callback
-def _no_log(_level: int, _text: bytes, _data: Any) -> None:
-    """Swallow the log of llama.cpp."""
+def _swallow(_level: int, _text: bytes, _data: Any) -> None:
+    """Take a line of the log of llama.cpp and print nothing."""
+
+
+_NO_LOG = llama_cpp.llama_log_callback(_swallow)  # kept alive as long as the library may call it
 
 
 def _silence() -> None:
-    llama_cpp.llama_log_set(_no_log, ctypes.c_void_p(0))
+    llama_cpp.llama_log_set(_NO_LOG, ctypes.c_void_p(0))

@@ -1,8 +1,8 @@
 """The one gate: every byte that leaves for a model passes `Gate.inspect` before it is sent.
 
-The gate sits below the ``openai`` client, in the HTTP transport, so no call path can go round it: chat requests, retries,
-model listings and probes are all shown as the exact bytes of the request. What the gate looks for is decided by whoever
-holds the private data; this module only guarantees that it is asked.
+The gate sits below the ``openai`` client, in the HTTP transport, so no call path can go round it: chat requests,
+retries, model listings and probes are all shown as the exact bytes of the request. What the gate looks for is decided
+by whoever holds the private data; this module only guarantees that it is asked.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ class FoundServer:
 def find_local_servers(
     servers: Sequence[LocalServer] = KNOWN_SERVERS, *, gate: Gate | None = None
 ) -> list[FoundServer]:
-    """Ask the well-known ports of this machine for their models; whatever does not answer like a model server is left out."""
+    """Ask the well-known ports of this machine for their models; what does not answer like one is left out."""
     found = []
     for server in servers:
         endpoint = Endpoint(server.base_url, "", kind=server.kind, origin="loopback")

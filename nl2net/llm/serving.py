@@ -1,6 +1,6 @@
 """The server process of the built-in model: OpenAI-compatible, on loopback, with a key, gone when idle.
 
-Started as ``python -m nl2net.llm.serving`` with one line of JSON on standard input (`ServerPlan`), so that the key stands
+Started as ``python -m nl2net.llm.serving`` with one line of JSON on standard input (`ServerPlan`): so the key stands
 in no process list. It writes its address to a private file once it is ready and removes the file when it ends.
 """
 

@@ -19,7 +19,7 @@ from nl2net.errors import ReplyError
 from nl2net.llm.gate import Gate, OutgoingRequest, current_purpose, is_loopback, visible_headers
 
 MAX_REPLY_BYTES = 4_000_000
-# The client library describes the operating system, the processor and the Python version; none of that is anyone's business.
+# The client library describes the system, the processor and the Python version; that is nobody's business.
 _DROPPED_PREFIX = "x-stainless-"
 _OPENAI_ONLY = ("openai-organization", "openai-project")
 
