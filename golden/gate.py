@@ -49,7 +49,7 @@ def prove(intent: Intent, built: BuiltGraph, values: Mapping[str, str]) -> Proof
         except Exception as error:
             raise Rejected(f"error {type(error).__name__}") from error
         changes = _changes(intent, built, graph, result)
-        unsafe = bool(changes) and built.source.recipe == "planning" and broken_invariants(built, graph, changes)
+        unsafe = bool(changes) and built.source.recipe == "planning" and broken_invariants(built, result, changes)
     if unsafe:
         raise Rejected("unsafe")
     solved = solve(intent, built, values)
@@ -64,8 +64,8 @@ def _changes(intent: Intent, built: BuiltGraph, graph: Any, result: Any) -> Chan
         return None
     if not is_graph(result):
         raise Rejected("no value")
-    journal = getattr(result, "journal", None)
-    return journal.changes() if journal is not None and result is graph else difference(built.graph, result)
+    # A lent twin knows what was changed on it; any other graph is compared in full.
+    return result.changes() if getattr(result, "lent", False) else difference(built.graph, result)
 
 
 def _base(intent: Intent, built: BuiltGraph, values: Mapping[str, str] | None = None) -> Comparison:

@@ -30,15 +30,25 @@ def _edges(graph: Any) -> dict[tuple[str, ...], Attributes]:
     return found
 
 
-def _changed(before: Attributes, after: Attributes, tolerance: Tolerance) -> dict[str, list[Any]]:
+def changed_attributes(before: Attributes, after: Attributes, tolerance: Tolerance = EXACT) -> dict[str, list[Any]]:
+    """Old and new value of every attribute that differs."""
     if before == after and not any(isinstance(value, bool) for value in after.values()):
         return {}
     found = {}
     for name in dict.fromkeys([*before, *after]):
         old, new = before.get(name, _MISSING), after.get(name, _MISSING)
-        if old is _MISSING or new is _MISSING or type(old) is bool is not type(new) or not cells_equal(old, new, tolerance):
+        if isinstance(old, bool) != isinstance(new, bool) or not _same_value(old, new, tolerance):
             found[name] = [None if old is _MISSING else old, None if new is _MISSING else new]
     return found
+
+
+def _same_value(old: Any, new: Any, tolerance: Tolerance) -> bool:
+    if old is _MISSING or new is _MISSING:
+        return old is new
+    if isinstance(old, (list, tuple)) and isinstance(new, (list, tuple)):
+        # The order of a list attribute is part of its value.
+        return len(old) == len(new) and all(_same_value(a, b, tolerance) for a, b in zip(old, new, strict=True))
+    return cells_equal(old, new, tolerance)
 
 
 def _same_storage(left: Any, right: Any) -> bool:
@@ -46,7 +56,8 @@ def _same_storage(left: Any, right: Any) -> bool:
     return left.is_directed() == right.is_directed() and left._node == right._node and left._adj == right._adj
 
 
-def _edge_record(ends: tuple[str, ...], attributes: Attributes, **extra: Any) -> dict[str, Any]:
+def edge_record(ends: tuple[str, ...], attributes: Attributes, **extra: Any) -> dict[str, Any]:
+    """An edge as it stands in `Changes`."""
     record = {"source": ends[0], "target": ends[1], **extra, **attributes}
     if len(ends) > 2:
         record["key"] = ends[2]
@@ -69,15 +80,15 @@ def difference(before: Any, after: Any, *, tolerance: Tolerance = EXACT) -> Chan
         return Changes()
     old_nodes, new_nodes = dict(before.nodes(data=True)), dict(after.nodes(data=True))
     old_edges, new_edges = _edges(before), _edges(after)
-    changed_nodes = {n: _changed(old_nodes[n], new_nodes[n], tolerance) for n in old_nodes if n in new_nodes}
-    changed_edges = {e: _changed(old_edges[e], new_edges[e], tolerance) for e in old_edges if e in new_edges}
+    changed_nodes = {n: changed_attributes(old_nodes[n], new_nodes[n], tolerance) for n in old_nodes if n in new_nodes}
+    changed_edges = {e: changed_attributes(old_edges[e], new_edges[e], tolerance) for e in old_edges if e in new_edges}
     return Changes(
-        nodes_added=tuple({"id": n, **data} for n, data in new_nodes.items() if n not in old_nodes),
-        nodes_removed=tuple(n for n in old_nodes if n not in new_nodes),
-        nodes_changed={n: found for n, found in changed_nodes.items() if found},
-        edges_added=tuple(_edge_record(e, data) for e, data in new_edges.items() if e not in old_edges),
-        edges_removed=tuple(_edge_record(e, {}) for e in old_edges if e not in new_edges),
-        edges_changed=tuple(_edge_record(e, {}, changed=found) for e, found in changed_edges.items() if found),
+        nodes_added=tuple({"id": n, **new_nodes[n]} for n in sorted(new_nodes.keys() - old_nodes.keys())),
+        nodes_removed=tuple(sorted(old_nodes.keys() - new_nodes.keys())),
+        nodes_changed={n: found for n, found in sorted(changed_nodes.items()) if found},
+        edges_added=tuple(edge_record(e, new_edges[e]) for e in sorted(new_edges.keys() - old_edges.keys())),
+        edges_removed=tuple(edge_record(e, {}) for e in sorted(old_edges.keys() - new_edges.keys())),
+        edges_changed=tuple(edge_record(e, {}, changed=found) for e, found in sorted(changed_edges.items()) if found),
     )
 
 
@@ -147,7 +158,7 @@ def same_changes(left: Changes, right: Changes, *, directed: bool, tolerance: To
         if wanted.keys() != found.keys():
             return _unlike(what, set(wanted), set(found))
         for key, attributes in wanted.items():
-            if bad := _changed(attributes, found[key], tolerance):
+            if bad := changed_attributes(attributes, found[key], tolerance):
                 return f"{what}: {key} differs in {', '.join(sorted(bad))}"
     return ""
 
