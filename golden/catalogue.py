@@ -19,7 +19,7 @@ from nl2net.model import Library, ResultType, Status
 APPLICATIONS = ("traffic", "planning")
 _KEYS = frozenset(
     "intent level type mode slots needs split program pandas sql dev eval outcome missing ordered key_column absolute "
-    "extra predicate parameters control k chain".split()
+    "extra predicate parameters ends".split()
 )
 
 
@@ -44,7 +44,6 @@ class Intent:
     eval: tuple[str, ...]
     outcome: Status = Status.ANSWERED
     missing: tuple[str, ...] = ()
-    control: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def forms(self, split: Split) -> tuple[str, ...]:
@@ -109,7 +108,7 @@ def _parse(record: dict[str, Any], application: str, path: str) -> Intent:
         for library, key in ((Library.NETWORKX, "program"), (Library.PANDAS, "pandas"), (Library.SQL, "sql"))
         if key in record
     }
-    options = {key: record[key] for key in ("ordered", "key_column", "absolute", "extra", "predicate", "parameters", "k") if key in record}
+    options = {key: record[key] for key in ("ordered", "key_column", "absolute", "extra", "predicate", "parameters", "ends") if key in record}
     return Intent(
         name=name,
         application=application,
@@ -124,6 +123,5 @@ def _parse(record: dict[str, Any], application: str, path: str) -> Intent:
         eval=forms_eval,
         outcome=Status(record.get("outcome", "answered")),
         missing=tuple(record.get("missing", ())),
-        control=bool(record.get("control", False)),
         options=options,
     )

@@ -177,15 +177,21 @@ class _Builder:
 
     def _switches(self, parent: str, name: str, *, stages: tuple[int, ...], rack: str, domain: str) -> None:
         stream = self._stream
+        pairs: list[tuple[str, str]] = []
         for stage in stages:
             for index in range(1, stream.between(*self._per_stage) + 1):
                 label = f"{name}.{self._flavour.switch.format(stage=stage, index=index)}"
                 switch = self._entity("SWITCH", label, **{self._flavour.stage: stage})
                 self._relate(parent, switch)
-                self._housing(switch, label, rack=rack, domain=domain)
+                pairs.append((self._housing(switch, label, rack=rack, domain=domain), switch))
                 self._add_ports(switch, label)
+        # In some places the control point of another chassis is in charge, so that names do not give it away.
+        shift = stream.between(1, 3) if stream.chance(60) else 0
+        for position, (_, switch) in enumerate(pairs):
+            point = pairs[(position + shift) % len(pairs)][0]
+            self._relate(point, switch, relation=self._flavour.controls)
 
-    def _housing(self, switch: str, label: str, *, rack: str, domain: str) -> None:
+    def _housing(self, switch: str, label: str, *, rack: str, domain: str) -> str:
         extra = {"asset_tag": f"AT{self._stream.between(10000, 99999)}"} if self._stream.chance(85) else {}
         chassis = self._entity("CHASSIS", label, vendor=self._stream.pick(_VENDORS[:4]), **extra)
         point = self._entity("CP", label)
@@ -193,7 +199,7 @@ class _Builder:
         self._relate(chassis, switch)
         self._relate(chassis, point)
         self._relate(domain, point)
-        self._relate(point, switch, relation=self._flavour.controls)
+        return point
 
     def _add_ports(self, switch: str, label: str) -> None:
         stream = self._stream

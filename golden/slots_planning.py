@@ -17,23 +17,23 @@ def _put(draw: Draw, name: str, node: str) -> None:
     draw.put_private(name, node, "node", text=data["name"], kind=data["kind"])
 
 
-def _ports(built: BuiltGraph, entity: str) -> list[str]:
-    """Ports below an entity by containment."""
-    found, queue = [], [entity]
-    while queue:
-        for child in built.children[queue.pop()]:
-            if built.nodes[child]["kind"] == built.words["PORT"]:
-                found.append(child)
-            else:
-                queue.append(child)
-    return found
+def ports_below(built: BuiltGraph, entity: str) -> list[str]:
+    """Ports below an entity by containment, once per graph."""
+    key = f"ports {entity}"
+    if key not in built.cache:
+        found, queue = [], [entity]
+        while queue:
+            for child in built.children[queue.pop()]:
+                (found if built.nodes[child]["kind"] == built.words["PORT"] else queue).append(child)
+        built.cache[key] = found
+    return list(built.cache[key])
 
 
 def capacity_below(built: BuiltGraph, entity: str) -> int:
     """Summed capacity of the ports below an entity, once per graph."""
     key = f"capacity {entity}"
     if key not in built.cache:
-        built.cache[key] = sum(built.nodes[p][built.words["cap"]] for p in _ports(built, entity))
+        built.cache[key] = sum(built.nodes[p][built.words["cap"]] for p in ports_below(built, entity))
     return int(built.cache[key])
 
 
@@ -149,7 +149,7 @@ def _group_switch(draw: Draw, name: str, arguments: Sequence[str]) -> None:
 @slot("group_port")
 def _group_port(draw: Draw, name: str, arguments: Sequence[str]) -> None:
     group = draw.pick(draw.built.kind("GROUP"))
-    _put(draw, name, draw.stream.pick(_ports(draw.built, group)))
+    _put(draw, name, draw.stream.pick(ports_below(draw.built, group)))
 
 
 @slot("group_rack")
@@ -213,7 +213,7 @@ def _target(draw: Draw, name: str, arguments: Sequence[str]) -> None:
 def _new_port(draw: Draw, name: str, arguments: Sequence[str]) -> None:
     """The next free port name of a switch, in the shape of its other ports."""
     switch = draw.values[arguments[0]]
-    names = [draw.built.nodes[p]["name"] for p in _ports(draw.built, switch)]
+    names = [draw.built.nodes[p]["name"] for p in ports_below(draw.built, switch)]
     stem = names[0].rstrip("0123456789")
     highest = max(int(text[len(stem) :]) for text in names)
     draw.put_private(name, f"{stem}{highest + draw.stream.between(1, 4)}", "text")
