@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-import networkx as nx
-
 from nl2net.golden.case import GraphSource
 
 Row = tuple[str, str, dict[str, Any]]

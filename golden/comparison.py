@@ -52,7 +52,12 @@ def open_result(value: Any) -> Any:
 
 
 def compare(
-    expected: Any, given: Any, comparison: Comparison = Comparison(), *, graph: Any = None, changes: Changes | None = None
+    expected: Any,
+    given: Any,
+    comparison: Comparison = Comparison(),
+    *,
+    graph: Any = None,
+    changes: Changes | None = None,
 ) -> Verdict:
     """Judge an answer against the key.
 
@@ -114,7 +119,9 @@ def group_key(value: Any, *, ordered: bool = False) -> str:
     if is_graph(value):
         rows = [[str(n), sorted(map(str, data.items()))] for n, data in value.nodes(data=True)]
         ends = [[u, v] if value.is_directed() else sorted([u, v]) for u, v in value.edges()]
-        links = [[*pair, sorted(map(str, d.items()))] for pair, (_, _, d) in zip(ends, value.edges(data=True), strict=True)]
+        links = [
+            [*pair, sorted(map(str, d.items()))] for pair, (_, _, d) in zip(ends, value.edges(data=True), strict=True)
+        ]
         return json.dumps(["graph", sorted(rows), sorted(links, key=str)])
     rows_ = [[_rounded(cell) for cell in row] for row in text_first(_level(as_rows(value)).rows)]
     return json.dumps(rows_ if ordered else sorted(rows_, key=json.dumps))

@@ -54,6 +54,8 @@ def _traffic_facts(built: BuiltGraph) -> set[str]:
 
 
 def _planning_facts(built: BuiltGraph) -> set[str]:
-    counts = Counter(sum(built.nodes[p]["kind"] == built.words["PORT"] for p in built.children[s]) for s in built.kind("SWITCH"))
+    counts = Counter(
+        sum(built.nodes[p]["kind"] == built.words["PORT"] for p in built.children[s]) for s in built.kind("SWITCH")
+    )
     (first, *rest) = counts.most_common(2)
     return {"clear_mode"} if rest and first[1] > rest[0][1] else set()

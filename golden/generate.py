@@ -143,9 +143,7 @@ def make_case(recipe: Recipe, index: int, rejects: Counter[str] | None = None) -
     return None
 
 
-def _assemble(
-    recipe: Recipe, intent: Intent, built: BuiltGraph, draw: Draw, proof: Proof | None, index: int
-) -> Case:
+def _assemble(recipe: Recipe, intent: Intent, built: BuiltGraph, draw: Draw, proof: Proof | None, index: int) -> Case:
     wording = _stream(recipe, index, "wording")
     forms = intent.forms(recipe.split)
     number = wording.below(len(forms))

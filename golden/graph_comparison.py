@@ -76,7 +76,7 @@ def difference(before: Any, after: Any, *, tolerance: Tolerance = EXACT) -> Chan
     >>> difference(a, b).nodes_removed, difference(a, b).edges_removed
     (('y',), ({'source': 'x', 'target': 'y'},))
     """
-    if before is after or _same_storage(before, after) and not _has_booleans(after):
+    if before is after or (_same_storage(before, after) and not _has_booleans(after)):
         return Changes()
     old_nodes, new_nodes = dict(before.nodes(data=True)), dict(after.nodes(data=True))
     old_edges, new_edges = _edges(before), _edges(after)

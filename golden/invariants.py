@@ -32,7 +32,9 @@ def broken_invariants(built: BuiltGraph, after: Any, changes: Changes) -> list[s
         old_new = found.get(built.words["cap"])
         if old_new is not None and not (isinstance(old_new[1], (int, float)) and old_new[1] > 0):
             faults.append(f"{n}: no capacity")
-    touched = {end for edge in (*changes.edges_added, *changes.edges_removed) for end in (edge["source"], edge["target"])}
+    touched = {
+        end for edge in (*changes.edges_added, *changes.edges_removed) for end in (edge["source"], edge["target"])
+    }
     touched |= {node["id"] for node in changes.nodes_added}
     for n in sorted(touched):
         if n in after:

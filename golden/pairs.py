@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import product
 
-from nl2net.golden.catalogue import APPLICATIONS, Intent, fill, intents, slots_used
 from nl2net.golden.case import GraphSource, Pair, Split
+from nl2net.golden.catalogue import APPLICATIONS, Intent, fill, intents, slots_used
 from nl2net.golden.planning_graphs import FLAVOURS
 from nl2net.golden.recipes import build_graph
 from nl2net.golden.slots import Draw, NoOperand, draw_slots

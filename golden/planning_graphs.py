@@ -110,7 +110,9 @@ def build_planning(source: GraphSource) -> BuiltGraph:
     flavour = FLAVOURS[name]
     builder = _Builder(flavour, stream, size)
     builder.build()
-    return BuiltGraph(source, builder.graph, _words(flavour), {flavour.capacity: "capacity", "name": "name", "kind": "kind"})
+    return BuiltGraph(
+        source, builder.graph, _words(flavour), {flavour.capacity: "capacity", "name": "name", "kind": "kind"}
+    )
 
 
 def _words(flavour: Flavour) -> dict[str, str]:
@@ -207,5 +209,7 @@ class _Builder:
         speeds = stream.sample(_SPEEDS, 2)
         for index in range(1, count + 1):
             speed = speeds[0] if stream.chance(65) else speeds[1]
-            port = self._entity("PORT", f"{label}.{self._flavour.port.format(index)}", **{self._flavour.capacity: speed})
+            port = self._entity(
+                "PORT", f"{label}.{self._flavour.port.format(index)}", **{self._flavour.capacity: speed}
+            )
             self._relate(switch, port)

@@ -50,7 +50,12 @@ def check_path(answer: Any, graph: Any, parameters: Mapping[str, Any]) -> str:
     path = _hosts(answer)
     if not path or path[0] != parameters["source"] or path[-1] != parameters["target"]:
         reverse = list(reversed(path or []))
-        if graph.is_directed() or not reverse or reverse[0] != parameters["source"] or reverse[-1] != parameters["target"]:
+        if (
+            graph.is_directed()
+            or not reverse
+            or reverse[0] != parameters["source"]
+            or reverse[-1] != parameters["target"]
+        ):
             return "the path does not join the two hosts"
     assert path is not None
     total = 0
@@ -77,7 +82,9 @@ def check_spanning_tree(answer: Any, graph: Any, parameters: Mapping[str, Any]) 
         if not graph.has_edge(u, v):
             return f"there is no link {u} - {v}"
         tree.add_edge(u, v)
-    if len(pairs) != tree.number_of_edges() or tree.number_of_edges() != len(tree) - nx.number_connected_components(tree):
+    if len(pairs) != tree.number_of_edges() or tree.number_of_edges() != len(tree) - nx.number_connected_components(
+        tree
+    ):
         return "the links hold a cycle or a repetition"
     if nx.number_connected_components(tree) != nx.number_connected_components(graph):
         return "the links do not join all hosts that are joined in the graph"

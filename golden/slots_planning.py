@@ -224,5 +224,3 @@ def _ending(draw: Draw, name: str, arguments: Sequence[str]) -> None:
     """The last part of some switch name."""
     text = draw.built.nodes[draw.pick(draw.built.kind("SWITCH"))]["name"]
     draw.put_private(name, text.rsplit(".", 1)[-1], "text")
-
-

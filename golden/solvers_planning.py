@@ -128,7 +128,9 @@ solver("planning", "switches_per_domain")(
     lambda b, v: _once(b, "per domain", lambda: Counter(domain(b, s) for s in b.kind("SWITCH")))
 )
 solver("planning", "rack_of_switch")(lambda b, v: rack(b, v["s"]))
-solver("planning", "switches_in_rack")(lambda b, v: [s for c in b.children[v["r"]] for s in kinds(b, b.children[c], "SWITCH")])
+solver("planning", "switches_in_rack")(
+    lambda b, v: [s for c in b.children[v["r"]] for s in kinds(b, b.children[c], "SWITCH")]
+)
 solver("planning", "siblings")(lambda b, v: [s for s in switches_below(b, above(b, v["s"], "GROUP")) if s != v["s"]])
 solver("planning", "group_share")(lambda b, v: capacity_below(b, v["g"]) / capacity_below(b, v["b"]) * 100)
 solver("planning", "mean_port_capacity")(lambda b, v: capacity_below(b, v["x"]) / len(ports_below(b, v["x"])))
@@ -172,7 +174,9 @@ solver("planning", "racks_of_block")(lambda b, v: sorted({rack(b, s) for s in sw
 solver("planning", "chassis_vendor_of_switch")(lambda b, v: b.nodes[above(b, v["s"], "CHASSIS")]["vendor"])
 solver("planning", "vendor_capacity")(
     lambda b, v: sum(
-        capacity for s, capacity in capacities(b, "SWITCH").items() if b.nodes[above(b, s, "CHASSIS")]["vendor"] == v["vd"]
+        capacity
+        for s, capacity in capacities(b, "SWITCH").items()
+        if b.nodes[above(b, s, "CHASSIS")]["vendor"] == v["vd"]
     )
 )
 solver("planning", "drain_share")(
@@ -207,7 +211,9 @@ def _needed_ports(b: BuiltGraph, v: Values) -> Any:
 
 solver("planning", "capacity_after_adding")(lambda b, v: capacity_below(b, v["s"]) + int(v["k"]) * int(v["v"]))
 solver("planning", "capacity_after_upgrade")(
-    lambda b, v: sum(b.nodes[p][v["cap"]] if b.nodes[p][v["cap"]] > int(v["v"]) else int(v["v"]) for p in b.children[v["s"]])
+    lambda b, v: sum(
+        b.nodes[p][v["cap"]] if b.nodes[p][v["cap"]] > int(v["v"]) else int(v["v"]) for p in b.children[v["s"]]
+    )
 )
 
 

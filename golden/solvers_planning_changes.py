@@ -66,12 +66,12 @@ solver("planning", "move_control")(
         edges_removed=(_edge(v["c"], v["s"]),), edges_added=(_edge(v["c2"], v["s"], kind=v["CONTROLS"]),)
     )
 )
-solver("planning", "tag_block")(lambda b, v: node_values(b, "label", dict.fromkeys(switches_below(b, v["b"]), v["tag"])))
+solver("planning", "tag_block")(
+    lambda b, v: node_values(b, "label", dict.fromkeys(switches_below(b, v["b"]), v["tag"]))
+)
 solver("planning", "store_capacity")(
     lambda b, v: node_values(b, "total_capacity", {s: capacity_below(b, s) for s in switches_below(b, v["g"])})
 )
 solver("planning", "scale_block")(
-    lambda b, v: node_values(
-        b, v["cap"], {p: b.nodes[p][v["cap"]] * int(v["f"]) for p in ports_below(b, v["b"])}
-    )
+    lambda b, v: node_values(b, v["cap"], {p: b.nodes[p][v["cap"]] * int(v["f"]) for p in ports_below(b, v["b"])})
 )

@@ -99,7 +99,9 @@ solver("traffic", "count_links_over")(lambda b, v: len([w for w in _weights(b, v
 solver("traffic", "popular_hosts")(lambda b, v: [n for n, peers in b.peers.items() if len(peers) > int(v["d"])])
 solver("traffic", "address_of_host")(lambda b, v: b.nodes[v["x"]][v["addr"]])
 solver("traffic", "hosts_at_site")(lambda b, v: [n for n in b.nodes if site(b, n) == v["s"]])
-solver("traffic", "hosts_with_role")(lambda b, v: len([1 for data in b.nodes.values() if data[v["role_attr"]] == v["r"]]))
+solver("traffic", "hosts_with_role")(
+    lambda b, v: len([1 for data in b.nodes.values() if data[v["role_attr"]] == v["r"]])
+)
 solver("traffic", "distinct_sites")(lambda b, v: list({site(b, n): 0 for n in b.nodes}))
 solver("traffic", "are_linked")(lambda b, v: v["x"] in b.peers[v["y"]])
 solver("traffic", "max_degree")(lambda b, v: best({n: len(peers) for n, peers in b.peers.items()}))
@@ -147,7 +149,9 @@ solver("traffic", "count_per_site")(lambda b, v: _count_values(b, v["site_attr"]
 solver("traffic", "count_per_role")(lambda b, v: _count_values(b, v["role_attr"]))
 solver("traffic", "top_talkers")(lambda b, v: ranking(totals(b, v["w"])))
 solver("traffic", "top_links")(lambda b, v: sorted(((u, w, d[v["w"]]) for u, w, d in b.edges), key=lambda row: -row[2]))
-solver("traffic", "bottom_links")(lambda b, v: sorted(((u, w, d[v["w"]]) for u, w, d in b.edges), key=lambda row: row[2]))
+solver("traffic", "bottom_links")(
+    lambda b, v: sorted(((u, w, d[v["w"]]) for u, w, d in b.edges), key=lambda row: row[2])
+)
 
 
 @solver("traffic", "prefix_totals")

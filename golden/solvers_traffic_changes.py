@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from nl2net.golden.built import BuiltGraph, Row
-from nl2net.golden.solvers import Values, solver
+from nl2net.golden.solvers import solver
 from nl2net.golden.solvers_traffic import members, prefix_of, totals
 from nl2net.model import Changes
 
@@ -26,7 +26,9 @@ def node_values(built: BuiltGraph, name: str, values: dict[str, Any]) -> Changes
 
 def link_values(name: str, rows: Iterable[tuple[Row, Any]]) -> Changes:
     """The difference that writing one attribute to some links makes."""
-    return Changes(edges_changed=tuple({**_ends(edge), "changed": {name: [edge[2].get(name), new]}} for edge, new in rows))
+    return Changes(
+        edges_changed=tuple({**_ends(edge), "changed": {name: [edge[2].get(name), new]}} for edge, new in rows)
+    )
 
 
 def _ends(edge: Row) -> dict[str, Any]:

@@ -218,7 +218,8 @@ def _removal_loss(b: BuiltGraph, v: Values) -> Any:
 def _traffic_matrix(b: BuiltGraph, v: Values) -> Any:
     pairs = {(site(b, u), site(b, w)) for u, w, _ in b.edges}
     return [
-        [s, t, sum(data[v["w"]] for u, w, data in b.edges if (site(b, u), site(b, w)) == (s, t))] for s, t in sorted(pairs)
+        [s, t, sum(data[v["w"]] for u, w, data in b.edges if (site(b, u), site(b, w)) == (s, t))]
+        for s, t in sorted(pairs)
     ]
 
 

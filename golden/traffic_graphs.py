@@ -65,7 +65,9 @@ def _addresses(stream: Stream, size: int) -> list[str]:
         prefix = f"{stream.pick(firsts)}.{stream.between(1, 250)}"
         if prefix not in prefixes:
             prefixes.append(prefix)
-    blocks = [f"{prefix}.{third}" for prefix in prefixes for third in stream.sample(range(1, 250), stream.between(2, 4))]
+    blocks = [
+        f"{prefix}.{third}" for prefix in prefixes for third in stream.sample(range(1, 250), stream.between(2, 4))
+    ]
     found: list[str] = []
     while len(found) < size:
         # Squaring the position makes some blocks larger than others.

@@ -38,7 +38,9 @@ def read_changes(found: Any, graph: Any) -> Changes:
         raise BadFrame("malformed changes")
     if any(type(found[name]) is not list or len(found[name]) > _MOST_CHANGES for name in _FIELDS):
         raise BadFrame("too many changes")
-    changed = {node: _difference(graph.nodes[node], data) for node, data in _nodes(found["nodes_changed"], graph, old=True)}
+    changed = {
+        node: _difference(graph.nodes[node], data) for node, data in _nodes(found["nodes_changed"], graph, old=True)
+    }
     removed = tuple(_known_node(node, graph) for node in found["nodes_removed"])
     added = tuple({"id": node, **plain(data)} for node, data in _nodes(found["nodes_added"], graph, old=False))
     ends = set(graph) | {node["id"] for node in added}
@@ -46,7 +48,9 @@ def read_changes(found: Any, graph: Any) -> Changes:
         nodes_added=added,
         nodes_removed=removed,
         nodes_changed={node: parts for node, parts in changed.items() if parts},
-        edges_added=tuple({**_edge(row[:-1], graph, ends), **_attributes(row[-1])} for row in _rows(found["edges_added"], graph)),
+        edges_added=tuple(
+            {**_edge(row[:-1], graph, ends), **_attributes(row[-1])} for row in _rows(found["edges_added"], graph)
+        ),
         edges_removed=tuple(_known_edge(row, graph) for row in found["edges_removed"]),
         edges_changed=tuple(_changed_edges(found["edges_changed"], graph)),
     )
@@ -204,7 +208,10 @@ def _check_values(owner: str, values: Mapping[str, Any], known: Mapping[str, str
         if name not in known:
             yield _finding("unknown-attribute", f"{name!r} is no {owner} attribute of this network")
         elif value is not None and known[name] in _TYPES and type(value) not in _TYPES[known[name]]:
-            yield _finding("attribute-type", f"{owner} attribute {name!r} is {known[name]}, the new value is {type(value).__name__}")
+            yield _finding(
+                "attribute-type",
+                f"{owner} attribute {name!r} is {known[name]}, the new value is {type(value).__name__}",
+            )
 
 
 def _check_containment(changes: Changes, schema: GraphSchema, graph: Any) -> Iterator[Finding]:

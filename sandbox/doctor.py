@@ -161,7 +161,9 @@ def _policy(sandbox: Sandbox) -> Iterator[Trial]:
         checked = sandbox.check(program, library=Library.NETWORKX, schema=_SCHEMA, facts=Facts())
         rules = [finding.rule for finding in checked.findings if finding.severity == "refuse"]
         if not rules:
-            twin = sandbox.try_on_twin(program, library=Library.NETWORKX, schema=_SCHEMA, facts=Facts(), placeholders=())
+            twin = sandbox.try_on_twin(
+                program, library=Library.NETWORKX, schema=_SCHEMA, facts=Facts(), placeholders=()
+            )
             rules = ["at run time"] if twin.outcome is Outcome.REFUSED else []
         yield Trial("policy", name, bool(rules), f"refused: {rules[0]}" if rules else "ran")
 
@@ -229,4 +231,6 @@ def _parent_death(holder: GraphHolder) -> Trial:
     time.sleep(_GONE_S)
     left = [child for child in children if _runs(child)]
     ended.wait(30)
-    return Trial("parent death", "kill the holder", not left, "child gone in 100 ms" if not left else "child left behind")
+    return Trial(
+        "parent death", "kill the holder", not left, "child gone in 100 ms" if not left else "child left behind"
+    )

@@ -94,7 +94,9 @@ class Sandbox:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def close(self) -> None:
@@ -122,7 +124,9 @@ class Sandbox:
         """
         reply = self._ask_base("check", program, library=library, schema=schema, facts=facts)
         if reply.fields is None or reply.fields["outcome"] != Outcome.OK.value:
-            return CheckReport(run_report(reply, limits=_CHECK_LIMITS, graph=None, facts=facts).findings or _unreadable())
+            return CheckReport(
+                run_report(reply, limits=_CHECK_LIMITS, graph=None, facts=facts).findings or _unreadable()
+            )
         return CheckReport(reply.fields["findings"])
 
     def try_on_twin(
@@ -172,7 +176,12 @@ class Sandbox:
         raise Unavailable("the base worker of the sandbox keeps dying", hint="Run `nl2net doctor`.")
 
     def ask(
-        self, worker: WorkerProcess, request: Mapping[str, Any], *, limits: Limits, cancel: threading.Event | None = None
+        self,
+        worker: WorkerProcess,
+        request: Mapping[str, Any],
+        *,
+        limits: Limits,
+        cancel: threading.Event | None = None,
     ) -> Reply:
         """One request to a worker, as a checked reply."""
         full = {
@@ -206,7 +215,9 @@ class GraphHolder:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.stop()
 
     @property

@@ -10,7 +10,7 @@ import difflib
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 
 from nl2net.assistant.adaptation import adapt
 from nl2net.assistant.entries import Entry, Found

@@ -27,7 +27,7 @@ from nl2net.assistant.store import Store
 from nl2net.assistant.validators import wrong_shape
 from nl2net.config import Settings
 from nl2net.errors import Nl2netError
-from nl2net.golden import equal_results
+from nl2net.golden import equal
 from nl2net.graphs import LoadedGraph
 from nl2net.locations import Locations
 from nl2net.model import Library, Status
@@ -243,7 +243,7 @@ class Assistant:
             if _is_settled(candidates, drawn):
                 break
         state.sandbox_s += trial.sandbox_s
-        return choose(candidates, equal_results)
+        return choose(candidates, _same)
 
     def _dry(self, state: AskState, messages: Sequence[Message]) -> Answer:
         assert state.speaker is not None
@@ -295,6 +295,10 @@ class Assistant:
             self.store.event(state.turn, stage, data)
 
 
+def _same(left: RunReport, right: RunReport) -> bool:
+    return equal(left.result, right.result)
+
+
 def _shape_problem(report: RunReport, expected: str) -> Problem | None:
     text = wrong_shape(report.result, expected)
     return Problem(f"shape:{text}", text, "Return the asked value itself.") if text else None
@@ -304,7 +308,7 @@ def _is_settled(candidates: Sequence[Candidate], drawn: int) -> bool:
     """Whether the samples still to be judged cannot change the majority."""
     if len(candidates) * 2 <= drawn:
         return False
-    choice = choose(candidates, equal_results)
+    choice = choose(candidates, _same)
     return choice.votes * 2 > drawn and not choice.tied
 
 

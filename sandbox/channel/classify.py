@@ -126,7 +126,10 @@ def _mapping(value: dict[Any, Any]) -> tuple[ResultType, Any]:
     rows = list(value.values())
     if rows and all(type(row) is dict for row in rows):
         return ResultType.TABLE, _records(rows, list(value))
-    return ResultType.TABLE, {"columns": ["key", "value"], "rows": [[plain(key), plain(item)] for key, item in value.items()]}
+    return ResultType.TABLE, {
+        "columns": ["key", "value"],
+        "rows": [[plain(key), plain(item)] for key, item in value.items()],
+    }
 
 
 def _figure(value: dict[Any, Any]) -> Any:
@@ -134,7 +137,11 @@ def _figure(value: dict[Any, Any]) -> Any:
     body = {key: item for key, item in value.items() if key != "figure"}
     table = body.get("table", body.get("data"))
     drawn = classify(table)
-    shown = drawn.data if drawn.type is ResultType.TABLE else {"columns": ["value"], "rows": [[item] for item in _listed(drawn)]}
+    shown = (
+        drawn.data
+        if drawn.type is ResultType.TABLE
+        else {"columns": ["value"], "rows": [[item] for item in _listed(drawn)]}
+    )
     captions = {key: item for key, item in body.items() if key in ("title", "x", "y") and type(item) is str}
     return {"kind": value["figure"], "table": shown, **captions}
 

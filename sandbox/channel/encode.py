@@ -117,7 +117,9 @@ def _tagged(tag: str) -> Callable[[Encoder, Any, int], Any]:
 def _dict(encoder: Encoder, value: Any, depth: int) -> Any:
     if all(type(key) is str and not key.startswith("$") for key in value):
         return {encoder.text(key): encoder.encode(item, depth + 1) for key, item in value.items()}
-    return {"$pairs": [[encoder.encode(key, depth + 1), encoder.encode(item, depth + 1)] for key, item in value.items()]}
+    return {
+        "$pairs": [[encoder.encode(key, depth + 1), encoder.encode(item, depth + 1)] for key, item in value.items()]
+    }
 
 
 def _mapping_view(encoder: Encoder, value: Any, depth: int) -> Any:
@@ -203,7 +205,9 @@ def _graph(encoder: Encoder, value: Any, depth: int) -> Any:
     multi = bool(value.is_multigraph())
     if len(value) + value.number_of_edges() > encoder.limits.items * 5:
         raise TooLarge("a graph of too many nodes and edges")
-    nodes = [[encoder.encode(node, depth + 2), encoder.encode(dict(data), depth + 2)] for node, data in value.nodes.items()]
+    nodes = [
+        [encoder.encode(node, depth + 2), encoder.encode(dict(data), depth + 2)] for node, data in value.nodes.items()
+    ]
     edges = [
         [*(encoder.encode(end, depth + 2) for end in edge), encoder.encode(dict(data), depth + 2)]
         for edge, data in value.edges.items()
@@ -226,16 +230,19 @@ _VIEWS = (
     *(getattr(reportviews, name) for name in reportviews.__all__),
     *(type(view) for view in ({}.keys(), {}.values(), {}.items())),
 )
-_MAP_VIEWS = tuple(getattr(coreviews, name) for name in coreviews.__all__ if name.endswith(("View", "Atlas", "Adjacency")))
+_MAP_VIEWS = tuple(
+    getattr(coreviews, name) for name in coreviews.__all__ if name.endswith(("View", "Atlas", "Adjacency"))
+)
 _TRUTH = (bool, type(None))
 _EMPTY = (type(pd.NaT), type(pd.NA))
-
 
 
 _HANDLERS: dict[type, _Handler] = {
     **dict.fromkeys(_TRUTH, _constant),
     **dict.fromkeys(_EMPTY, lambda encoder, value, depth: None),
-    **dict.fromkeys((int, *(getattr(np, f"{sign}int{size}") for sign in ("", "u") for size in (8, 16, 32, 64))), _integer),
+    **dict.fromkeys(
+        (int, *(getattr(np, f"{sign}int{size}") for sign in ("", "u") for size in (8, 16, 32, 64))), _integer
+    ),
     np.longlong: _integer,
     np.ulonglong: _integer,
     np.bool_: lambda encoder, value, depth: bool(value),

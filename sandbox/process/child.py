@@ -40,7 +40,9 @@ EMPTY_REPLY: Mapping[str, Any] = {
 }
 
 
-def run(pipe: int, parent: int, request: Mapping[str, Any], *, state: Mapping[str, Any], options: Mapping[str, Any]) -> None:
+def run(
+    pipe: int, parent: int, request: Mapping[str, Any], *, state: Mapping[str, Any], options: Mapping[str, Any]
+) -> None:
     """Body of a child; returns when its two frames are written."""
     gc.disable()
     limits: Limits = request["limits"]
@@ -195,7 +197,11 @@ def _value(value: Any, request: Mapping[str, Any], held: Mapping[str, Any], limi
             changes = {name: encoder.each(rows, 0) for name, rows in found.items()}
         encoded = encoder.encode_answer(value)
     except CannotEncode as error:
-        return {"outcome": Outcome.ERROR.value, "kind": "result", "error": f"a value of type {error} cannot be returned"}
+        return {
+            "outcome": Outcome.ERROR.value,
+            "kind": "result",
+            "error": f"a value of type {error} cannot be returned",
+        }
     except TooLarge as error:
         return {"outcome": Outcome.OUTPUT.value, "kind": "output", "error": f"the answer is too large: {error}"}
     except (ValueError, TypeError, AttributeError) as error:

@@ -47,7 +47,9 @@ class ParserWorker:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def close(self) -> None:
@@ -98,7 +100,9 @@ class ParserWorker:
             raise _ERRORS.get(outcome, ProgramFailed)(said.replace("the program", "the parser"))
         outcome = Outcome(reply.fields["outcome"])
         if outcome is not Outcome.OK:
-            raise _ERRORS.get(outcome, ProgramFailed)(f"the document cannot be parsed: {reply.fields['error'] or outcome}")
+            raise _ERRORS.get(outcome, ProgramFailed)(
+                f"the document cannot be parsed: {reply.fields['error'] or outcome}"
+            )
         return Decoder(limits).decode(reply.fields["value"])
 
     def _ask(self, request: dict[str, Any], limits: Limits) -> tuple[dict[str, Any], bytes]:

@@ -121,8 +121,18 @@ def _filtered(attack: Callable[[], Any]) -> Callable[[], Any]:
 
 def _trials(folder: str, marker: str, port: int) -> Iterator[Trial]:
     parent = os.getpid()
-    yield _judge("descriptors", "write to descriptors 4 to 20, read a planted variable", ("EBADF",), _attempt(_write_everywhere, with_pipe=True))
-    yield _judge("rlimits", "take 400 MB with a budget of 100", ("MemoryError",), _attempt(_limited(lambda: len(bytearray(400 << 20)))))
+    yield _judge(
+        "descriptors",
+        "write to descriptors 4 to 20, read a planted variable",
+        ("EBADF",),
+        _attempt(_write_everywhere, with_pipe=True),
+    )
+    yield _judge(
+        "rlimits",
+        "take 400 MB with a budget of 100",
+        ("MemoryError",),
+        _attempt(_limited(lambda: len(bytearray(400 << 20)))),
+    )
     yield _judge("rlimits", "spin with 1 s of CPU time", ("SIGKILL", "SIGXCPU"), _attempt(_limited(_spin)))
     yield _judge("rlimits", "write a file", ("EFBIG",), _attempt(_limited(lambda: _write_file(folder))))
     yield _judge("user", "act as root", ("EPERM",), _attempt(lambda: os.setuid(0)))

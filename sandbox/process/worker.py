@@ -26,10 +26,7 @@ _TICK_S = 0.02
 # What the worker may take on top of the child's deadline: fork, copy, and a machine under load.
 _SLACK_S = 60.0
 
-_BOOT = (
-    "import sys; sys.path.extend(sys.argv[2:]); "
-    "from nl2net.sandbox.process.zygote import main; main(sys.argv[1])"
-)
+_BOOT = "import sys; sys.path.extend(sys.argv[2:]); from nl2net.sandbox.process.zygote import main; main(sys.argv[1])"
 
 ENVIRONMENT: Mapping[str, str] = {
     "PYTHONHASHSEED": "0",

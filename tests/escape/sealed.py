@@ -50,7 +50,12 @@ def ask(graph: GraphHolder, program: str) -> RunReport:
 def to_reply(report: RunReport, *, before: Any, after: Any) -> Reply:
     """A run report in the terms of the oracles."""
     feedback = "" if report.feedback is None else json.dumps([report.feedback.kind, report.feedback.expression])
-    found: Mapping[str, Any] = {"feedback": feedback, "before": str(before), "after": str(after), "peak_mb": report.peak_mb}
+    found: Mapping[str, Any] = {
+        "feedback": feedback,
+        "before": str(before),
+        "after": str(after),
+        "peak_mb": report.peak_mb,
+    }
     if report.outcome is Outcome.OK:
         return Reply("value", text=json.dumps([str(report.value), report.printed]), **found)
     if report.outcome is Outcome.REFUSED:

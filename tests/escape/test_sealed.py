@@ -95,7 +95,9 @@ ABLATIONS: dict[str, dict[str, int]] = {
     "seccomp alone": {"namespaces": errno.EPERM, "landlock": errno.ENOSYS, "mdwe": errno.EINVAL},
     "no seccomp": {"seccomp": errno.ENOSYS},
     "no rlimits": {"rlimits": errno.EPERM},
-    "nothing": dict.fromkeys(("namespaces", "landlock", "mdwe", "seccomp", "rlimits", "user", "no_new_privs"), errno.EPERM),
+    "nothing": dict.fromkeys(
+        ("namespaces", "landlock", "mdwe", "seccomp", "rlimits", "user", "no_new_privs"), errno.EPERM
+    ),
 }
 HARMLESS = {"all layers", "no namespaces", "no landlock", "landlock switched off", "no mdwe", "seccomp alone"}
 

@@ -18,7 +18,13 @@ from nl2net.sandbox.outcome import Limits
 from nl2net.sandbox.process.baseline import canonical_text, compare, take_baseline
 
 KINDS: tuple[Any, ...] = (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
-VALUES = st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["a", "b"]) | st.lists(st.integers(0, 2), max_size=2)
+VALUES = (
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 3)
+    | st.sampled_from(["a", "b"])
+    | st.lists(st.integers(0, 2), max_size=2)
+)
 ATTRIBUTES = st.dictionaries(st.sampled_from(["x", "y"]), VALUES, max_size=2)
 
 
@@ -73,7 +79,12 @@ FORGED: list[Any] = [
     {},
     {"nodes_added": []},
     *(
-        {**dict.fromkeys(("nodes_added", "nodes_changed", "nodes_removed", "edges_added", "edges_changed", "edges_removed"), []), **part}
+        {
+            **dict.fromkeys(
+                ("nodes_added", "nodes_changed", "nodes_removed", "edges_added", "edges_changed", "edges_removed"), []
+            ),
+            **part,
+        }
         for part in (
             {"nodes_added": [["a", {}]]},
             {"nodes_added": [[["x"], {}]]},

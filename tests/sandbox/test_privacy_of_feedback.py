@@ -120,7 +120,9 @@ def test_there_are_27_kinds() -> None:
 
 def test_the_twin_fails_as_data_would(sandbox: Sandbox) -> None:
     def trial(program: str, library: Library = Library.NETWORKX) -> Any:
-        return sandbox.try_on_twin(program, library=library, schema=SCHEMA, facts=Facts(), placeholders=("NODE_1", "PREFIX_1"))
+        return sandbox.try_on_twin(
+            program, library=library, schema=SCHEMA, facts=Facts(), placeholders=("NODE_1", "PREFIX_1")
+        )
 
     slip = trial("def answer(graph):\n    return sum(d['cap'] for u, v, d in graph.edges(data=True))")
     assert slip.outcome is Outcome.ERROR and slip.line == 2 and "'cap'" in slip.error

@@ -9,12 +9,12 @@ from functools import cache
 from typing import Any
 
 import networkx as nx
+
+from nl2net.model import Finding
 from nl2net.sandbox.language.attributes import HINTS, allowed_names
 from nl2net.sandbox.language.library import static_proxies
 from nl2net.sandbox.language.linting.context import Context, Rule, repair
 from nl2net.sandbox.language.proxies import INSTEAD, ModuleProxy, near_names
-
-from nl2net.model import Finding
 
 # Names that models still write, with the corrected call.
 REMOVED = {

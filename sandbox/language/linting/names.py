@@ -7,9 +7,8 @@ import difflib
 import re
 from collections.abc import Iterable, Iterator
 
-from nl2net.sandbox.language.linting.context import Context, Rule, caveat, repair
-
 from nl2net.model import AttributeSchema, Finding
+from nl2net.sandbox.language.linting.context import Context, Rule, caveat, repair
 
 ROLE_WORDS = {
     "capacity": ("capacity", "bandwidth", "bw", "speed", "rate", "throughput"),

@@ -6,9 +6,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from nl2net.sandbox.language.linting.context import Context, Rule, caveat, repair
-
 from nl2net.model import Finding, Library
+from nl2net.sandbox.language.linting.context import Context, Rule, caveat, repair
 
 ADDRESS_PART = re.compile(r"\A\d{1,3}(\.\d{1,3}){1,3}\.?\Z")
 WRITERS = frozenset(

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nl2net.model import Finding, GraphSchema, Severity
 from nl2net.sandbox.language.linting.names import nearest_attributes
 from nl2net.sandbox.language.statements import Token, tokens
-
-from nl2net.model import Finding, GraphSchema, Severity
 
 KEYWORDS = frozenset(
     [

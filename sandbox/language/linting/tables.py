@@ -6,10 +6,9 @@ import ast
 import re
 from collections.abc import Iterator
 
+from nl2net.model import Finding, Library
 from nl2net.sandbox.language.linting.context import Context, Rule, caveat, repair
 from nl2net.sandbox.language.linting.names import nearest_attributes
-
-from nl2net.model import Finding, Library
 
 GONE = {
     "append": "pd.concat([df, other])",

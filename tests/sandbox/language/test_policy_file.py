@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from nl2net.sandbox.language.freeze import NEW, differences, installed_versions, main, render_candidate
 from nl2net.sandbox.language.policy import load_policy, parse_policy
 

@@ -8,9 +8,9 @@ from typing import Any
 import networkx as nx
 import pandas as pd
 import pytest
-from nl2net.sandbox.language import run_restricted, validate
 
 from nl2net.model import Library
+from nl2net.sandbox.language import run_restricted, validate
 from tests.sandbox.language.good_programs import GOOD, GOOD_PANDAS
 from tests.sandbox.language.programs import benign_programs, load_graph, normal, run_plain, same
 

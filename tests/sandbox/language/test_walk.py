@@ -21,13 +21,13 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pandas as pd
+
+from nl2net.errors import RefusedCode
 from nl2net.sandbox.language.attributes import guarded_getattr
 from nl2net.sandbox.language.builtin_names import build_builtins
 from nl2net.sandbox.language.proxies import ModuleProxy
 from nl2net.sandbox.language.running import build_namespace
 from nl2net.sandbox.language.state import RunState, start_run
-
-from nl2net.errors import RefusedCode
 from tests.sandbox.language.programs import load_graph
 
 DEPTH = 4

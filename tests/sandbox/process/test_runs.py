@@ -303,9 +303,13 @@ def test_ordinary_programs_answer_as_plain_python_does(sandbox: Sandbox) -> None
             rows = [list(row) for row in frame.itertuples(index=False)]
             equal = isinstance(found, TableValue) and same(bare(rows), plain([list(row) for row in found.rows]))
         else:
-            kinds = type(found) is type(expected) or isinstance(found, (frozenset, ViewValue)) or hasattr(expected, "dtype")
+            kinds = (
+                type(found) is type(expected) or isinstance(found, (frozenset, ViewValue)) or hasattr(expected, "dtype")
+            )
             equal = kinds or isinstance(expected, dict)
-            equal = equal and same(bare(expected), plain(found) if not isinstance(found, frozenset) else sorted(plain(found), key=str))
+            equal = equal and same(
+                bare(expected), plain(found) if not isinstance(found, frozenset) else sorted(plain(found), key=str)
+            )
         if report.outcome is not Outcome.OK or not equal or report.printed != case.get("printed", ""):
             wrong.append((case["number"], report.outcome, report.error, found, expected))
     assert wrong == []
