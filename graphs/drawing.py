@@ -46,7 +46,7 @@ def coordinates(graph: Any) -> dict[str, Place]:
 
 
 def _simple(graph: Any) -> Any:
-    plain = nx.Graph()
+    plain: Any = nx.Graph()
     plain.add_nodes_from(graph)
     plain.add_edges_from((u, v) for u, v in graph.edges() if u != v)
     return plain
@@ -63,7 +63,7 @@ def _layout(plain: Any, known: dict[str, Place]) -> tuple[dict[str, Place], list
         return places, rest
     rest = []
     if len(plain) <= 1 or not plain.number_of_edges():
-        return {n: tuple(p) for n, p in nx.circular_layout(plain).items()}, rest
+        return {n: (float(p[0]), float(p[1])) for n, p in nx.circular_layout(plain).items()}, rest
     return {node: (float(p[0]), float(p[1])) for node, p in _parts_layout(plain).items()}, rest
 
 
@@ -124,7 +124,7 @@ def _grouped(plain: Any, names: dict[str, str]) -> tuple[Any, dict[str, int]]:
         title = f"{number}: {around}\n{len(group)} nodes"
         sizes[title] = len(group)
         of.update(dict.fromkeys(group, title))
-    summary = nx.Graph()
+    summary: Any = nx.Graph()
     summary.add_nodes_from(sizes)
     for u, v in plain.edges():
         a, b = of[u], of[v]
@@ -155,7 +155,7 @@ def draw_graph(graph: Any, path: Path, *, title: str = "") -> str:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(12, 9), dpi=110, layout="constrained")
-    canvas = FigureCanvasAgg(figure)
+    canvas: Any = FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     axes.set_axis_off()
     plain = _simple(graph)

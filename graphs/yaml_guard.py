@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import yaml
@@ -18,7 +19,8 @@ def _check_events(source: Source, text: str) -> None:
     sizes: dict[str, int] = {}
     stack: list[tuple[str | None, int]] = []
     total = 0
-    for event in yaml.parse(text, Loader=_Loader):
+    events: Iterator[Any] = yaml.parse(text, Loader=_Loader)
+    for event in events:
         if isinstance(event, yaml.AliasEvent):
             total += sizes.get(event.anchor, 1)
         elif isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):

@@ -12,7 +12,8 @@ import yaml
 
 from nl2net.errors import DataError
 from nl2net.graphs import ReadOptions, load_graph, sample_names
-from tests.graphs.conftest_paths import SHARED
+
+SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 
 TOPOLOGIES = SHARED / "topologies"
 
