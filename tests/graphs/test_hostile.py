@@ -39,7 +39,8 @@ SEEDS: dict[str, bytes] = {
     b"NODES (\n A ( 1.5 2.5 )\n B ( 3.0 4.0 )\n)\nLINKS (\n L1 ( A B ) 0.00 0.00 0.00 0.00 ( 40.00 1.0 )\n)\n"
     b"DEMANDS (\n D1 ( A B ) 1 12.00 UNLIMITED\n)\nADMISSIBLE_PATHS (\n D1 ( P1 ( L1 ) )\n)\n",
     "sndlib-xml": b"<network xmlns='x'><networkStructure><nodes><node id='A'>"
-    b"<coordinates><x>1</x><y>2</y></coordinates></node><node id='B'/></nodes><links><link id='L'><source>A</source><target>B</target></link></links>"
+    b"<coordinates><x>1</x><y>2</y></coordinates></node><node id='B'/></nodes>"
+    b"<links><link id='L'><source>A</source><target>B</target></link></links>"
     b"</networkStructure><demands><demand id='D'><source>A</source><target>B</target><demandValue>3</demandValue>"
     b"</demand></demands></network>",
     "csv": b"source,target,speed\nr1,r2,10\nr2,r3,007\n",
