@@ -72,10 +72,10 @@ class GraphColumns:
         """Link ends as positions in ``ids``."""
         position = dict(zip(self.ids, range(len(self.ids)), strict=True))
         count = len(self.sources)
-        return (
-            np.fromiter(map(position.__getitem__, self.sources), dtype=np.int64, count=count),
-            np.fromiter(map(position.__getitem__, self.targets), dtype=np.int64, count=count),
+        first, second = (
+            np.fromiter(map(position.__getitem__, ends), np.int64, count) for ends in (self.sources, self.targets)
         )
+        return first, second
 
     @cached_property
     def component_sizes(self) -> list[int]:

@@ -13,7 +13,7 @@ from nl2net.display import clean_line
 from nl2net.locations import atomic_write
 
 _LARGE = 300  # nodes beyond which single nodes cannot be told apart on a page
-_GROUPS = 40
+_GROUPS = 24
 _LABELS = 80
 _COORDINATES = (("Longitude", "Latitude"), ("longitude", "latitude"), ("lon", "lat"), ("lng", "lat"), ("x", "y"))
 
@@ -46,7 +46,7 @@ def coordinates(graph: Any) -> dict[str, Place]:
 
 
 def _simple(graph: Any) -> Any:
-    plain = nx.Graph()
+    plain: Any = nx.Graph()
     plain.add_nodes_from(graph)
     plain.add_edges_from((u, v) for u, v in graph.edges() if u != v)
     return plain
@@ -63,7 +63,7 @@ def _layout(plain: Any, known: dict[str, Place]) -> tuple[dict[str, Place], list
         return places, rest
     rest = []
     if len(plain) <= 1 or not plain.number_of_edges():
-        return {n: tuple(p) for n, p in nx.circular_layout(plain).items()}, rest
+        return {n: (float(p[0]), float(p[1])) for n, p in nx.circular_layout(plain).items()}, rest
     return {node: (float(p[0]), float(p[1])) for node, p in _parts_layout(plain).items()}, rest
 
 
@@ -109,7 +109,7 @@ def _communities(plain: Any) -> list[set[str]]:
     return sorted(nx.community.louvain_communities(plain, seed=1), key=len, reverse=True)
 
 
-def _grouped(plain: Any) -> tuple[Any, dict[str, int]]:
+def _grouped(plain: Any, names: dict[str, str]) -> tuple[Any, dict[str, int]]:
     """A graph of the largest communities, the small ones taken together, with their sizes."""
     groups = _communities(plain)
     if len(groups) > _GROUPS:
@@ -119,10 +119,12 @@ def _grouped(plain: Any) -> tuple[Any, dict[str, int]]:
     sizes: dict[str, int] = {}
     for number, group in enumerate(groups, start=1):
         busiest = max(group, key=lambda node: (degree[node], node))
-        title = f"{number}: {clean_line(busiest, width=24)}\n{len(group)} nodes"
+        rest = number == _GROUPS and number == len(groups)
+        around = "all others" if rest else clean_line(names.get(busiest, busiest), width=20)
+        title = f"{number}: {around}\n{len(group)} nodes"
         sizes[title] = len(group)
         of.update(dict.fromkeys(group, title))
-    summary = nx.Graph()
+    summary: Any = nx.Graph()
     summary.add_nodes_from(sizes)
     for u, v in plain.edges():
         a, b = of[u], of[v]
@@ -153,11 +155,11 @@ def draw_graph(graph: Any, path: Path, *, title: str = "") -> str:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(12, 9), dpi=110, layout="constrained")
-    canvas = FigureCanvasAgg(figure)
+    canvas: Any = FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     axes.set_axis_off()
     plain = _simple(graph)
-    said = _draw_groups(axes, plain) if len(plain) > _LARGE else _draw_nodes(axes, graph, plain)
+    said = _draw_groups(axes, graph, plain) if len(plain) > _LARGE else _draw_nodes(axes, graph, plain)
     heading = clean_line(f"{title}: {said}" if title else said).replace("$", r"\$")
     axes.set_title(heading, fontsize=13)
     buffer = BytesIO()
@@ -167,8 +169,9 @@ def draw_graph(graph: Any, path: Path, *, title: str = "") -> str:
     return said
 
 
-def _draw_groups(axes: Any, plain: Any) -> str:
-    summary, sizes = _grouped(plain)
+def _draw_groups(axes: Any, graph: Any, plain: Any) -> str:
+    names = {node: str(data["name"]) for node, data in graph.nodes(data=True) if "name" in data}
+    summary, sizes = _grouped(plain, names)
     places = {node: (float(p[0]), float(p[1])) for node, p in _parts_layout(summary).items()}
     largest = max(sizes.values())
     area = [200 + 3000 * sizes[node] / largest for node in summary]
@@ -176,7 +179,7 @@ def _draw_groups(axes: Any, plain: Any) -> str:
     widths = [0.4 + 5 * weight / heaviest for _, _, weight in summary.edges(data="weight")]
     nx.draw_networkx_edges(summary, places, ax=axes, width=widths, edge_color="#9aa5b1")
     nx.draw_networkx_nodes(summary, places, ax=axes, node_size=area, node_color="#c9dff2", edgecolors="#33658a")
-    _labels(axes, {node: node for node in summary}, places, size=8, lift=False)
+    _labels(axes, {node: node for node in summary}, places, size=8, gap=14)
     return f"{len(summary)} communities of {len(plain)} nodes (number of nodes as area, links between them as width)"
 
 
@@ -211,7 +214,7 @@ def _draw_nodes(axes: Any, graph: Any, plain: Any) -> str:
         axes.legend(handles=marks, loc="best", fontsize=8, frameon=False)
     degree = dict(graph.degree)
     shown = sorted(plain, key=lambda node: -degree[node])[:_LABELS]
-    _labels(axes, {node: str(graph.nodes[node].get("name", node)) for node in shown}, places, size=8, lift=True)
+    _labels(axes, {node: str(graph.nodes[node].get("name", node)) for node in shown}, places, size=8, gap=6)
     if on_map:
         axes.set_aspect(
             1 / max(np.cos(np.radians(np.mean([y for _, y in known.values()]))), 0.2) if _earth(known) else 1
@@ -225,13 +228,13 @@ def _earth(known: dict[str, Place]) -> bool:
     return all(-180 <= x <= 180 and -90 <= y <= 90 for x, y in known.values())
 
 
-def _labels(axes: Any, texts: dict[str, str], places: dict[str, Place], *, size: int, lift: bool) -> None:
+def _labels(axes: Any, texts: dict[str, str], places: dict[str, Place], *, size: int, gap: int) -> None:
     """Labels beside their nodes; one that would cover an earlier one is moved, and left out if that does not help."""
     figure = axes.figure
     figure.canvas.draw()
     taken: list[Any] = []
     renderer = figure.canvas.get_renderer()
-    offsets = ((0, 6), (0, -13), (8, -3), (-8, -3)) if lift else ((0, 0),)
+    offsets = ((0, gap), (0, -gap - 7), (gap + 2, -3), (-gap - 2, -3))
     for node, text in texts.items():
         # Dollar signs would start mathematics.
         safe = "\n".join(clean_line(line, width=26) for line in text.split("\n")).replace("$", r"\$")
@@ -239,10 +242,10 @@ def _labels(axes: Any, texts: dict[str, str], places: dict[str, Place], *, size:
             across = "left" if dx > 0 else "right" if dx < 0 else "center"
             label = axes.annotate(
                 safe, places[node], xytext=(dx, dy), textcoords="offset points", ha=across,
-                va="bottom" if lift else "center", fontsize=size, color="#1d2731",
+                va="bottom" if dy > 0 else "top" if dy < -gap else "center", fontsize=size, color="#1d2731",
             )  # fmt: skip
             box = label.get_window_extent(renderer)
-            if not lift or not any(box.overlaps(other) for other in taken):
+            if not any(box.overlaps(other) for other in taken):
                 taken.append(box)
                 break
             label.remove()

@@ -37,6 +37,10 @@ def _no_collection() -> Iterator[None]:
     try:
         yield
     finally:
+        if not gc.get_freeze_count():
+            # Puts all that was made into the oldest generation; otherwise the next allocation would walk it as young.
+            gc.freeze()
+            gc.unfreeze()
         if enabled:
             gc.enable()
 

@@ -8,7 +8,7 @@ from nl2net.errors import UserError
 from nl2net.graphs.draft import Draft
 from nl2net.graphs.source import Source
 
-_HOW = {"sum": sum, "min": min, "max": max}
+_HOW: dict[str, Any] = {"sum": sum, "min": min, "max": max}
 
 
 def parse_merge(text: str) -> tuple[str, tuple[str, ...]]:

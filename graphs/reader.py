@@ -93,6 +93,8 @@ def choose_reader(source: Source, options: ReadOptions) -> Reader:
             hint = f"Did you mean {', '.join(near)}?" if near else f"Formats: {', '.join(sorted(readers))}."
             raise UserError(f"no format is called {options.format!r}", hint=hint)
         return reader
+    if not source.is_folder and not source.head.strip():
+        raise DataError("the file is empty", path=source.path, hint="Export it again.")
     for reader in readers.values():
         if reader.sniff(source):
             return reader

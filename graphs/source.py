@@ -16,6 +16,7 @@ from nl2net.model import QualityFinding
 
 _JSON_TEXT = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 HEAD_BYTES = 65_536
+_PIECE = 2**20
 
 
 def json_depth(data: bytes) -> int:
@@ -27,10 +28,16 @@ def json_depth(data: bytes) -> int:
     2
     """
     marks = np.frombuffer(_JSON_TEXT.sub(b"", data), dtype=np.uint8)
-    step = np.zeros(len(marks), dtype=np.int32)
-    step[(marks == ord("[")) | (marks == ord("{"))] = 1
-    step[(marks == ord("]")) | (marks == ord("}"))] = -1
-    return int(step.cumsum().max(initial=0))
+    deepest = depth = 0
+    # In pieces, so that the arrays stay small beside the file.
+    for start in range(0, len(marks), _PIECE):
+        piece = marks[start : start + _PIECE]
+        step = ((piece == ord("[")) | (piece == ord("{"))).astype(np.int32)
+        step -= (piece == ord("]")) | (piece == ord("}"))
+        depths = step.cumsum()
+        deepest = max(deepest, depth + int(depths.max()))
+        depth += int(depths[-1])
+    return deepest
 
 
 class Source:
@@ -141,7 +148,7 @@ class Source:
             Not JSON, or nested too deeply; the message names the line.
         """
         text = self.text
-        depth = json_depth(text.encode("utf-8", errors="replace"))
+        depth = json_depth(self.data)
         if depth > self.limits.depth:
             raise DataError(
                 f"nested {depth} levels deep, more than the limit of {self.limits.depth}",

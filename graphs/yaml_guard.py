@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import yaml
@@ -18,14 +19,15 @@ def _check_events(source: Source, text: str) -> None:
     sizes: dict[str, int] = {}
     stack: list[tuple[str | None, int]] = []
     total = 0
-    for event in yaml.parse(text, Loader=_Loader):
+    events: Iterator[Any] = yaml.parse(text, Loader=_Loader)
+    for event in events:
         if isinstance(event, yaml.AliasEvent):
-            total += sizes.get(event.anchor, 1)
+            total += sizes.get(str(event.anchor), 1)
         elif isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
             stack.append((event.anchor, total))
             if len(stack) > source.limits.depth:
-                line = event.start_mark.line + 1
-                raise source.error(f"nested more than {source.limits.depth} levels deep", line=line)
+                mark: Any = event.start_mark
+                raise source.error(f"nested more than {source.limits.depth} levels deep", line=mark.line + 1)
         elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
             anchor, before = stack.pop()
             if anchor:

@@ -27,7 +27,9 @@ def _scalars(values: Any) -> dict[str, Any]:
     """Plain settings of a node; environment, binds, commands and files stay out of the graph."""
     if not isinstance(values, dict):
         return {}
-    kept = {str(k): v for k, v in values.items() if isinstance(v, (str, int, float, bool)) and k != "startup-config"}
+    kept: dict[str, Any] = {
+        str(k): v for k, v in values.items() if isinstance(v, (str, int, float, bool)) and k != "startup-config"
+    }
     labels = values.get("labels")
     if isinstance(labels, dict):
         kept["labels"] = {str(k): v for k, v in labels.items() if isinstance(v, (str, int, float, bool))}
@@ -59,9 +61,9 @@ def read_containerlab(source: Source, options: ReadOptions) -> Draft:
         own = own or {}
         if not isinstance(own, dict):
             raise source.error("a mapping was expected", field=f"nodes.{name}")
-        group = _scalars(groups.get(own.get("group", defaults.get("group"))))
-        kind = own.get("kind") or group.get("kind") or defaults.get("kind")
-        values = {**defaults, **_scalars(kinds.get(kind)), **group, **_scalars(own), "name": str(name)}
+        group = _scalars(groups.get(str(own.get("group", defaults.get("group")))))
+        kind: Any = own.get("kind") or group.get("kind") or defaults.get("kind")
+        values = {**defaults, **_scalars(kinds.get(str(kind))), **group, **_scalars(own), "name": str(name)}
         if kind in _BRIDGES:
             values["bridge"] = kind
         values["kind"] = "segment" if kind in _BRIDGES else str(kind or "node")
@@ -82,8 +84,8 @@ def _clab_end(end: Any, field: str, source: Source) -> tuple[str, str | None]:
         if node and (port or not mark):
             return node, port or None
     if isinstance(end, dict) and end.get("node"):
-        port = end.get("interface")
-        return str(end["node"]), None if port is None else str(port)
+        interface = end.get("interface")
+        return str(end["node"]), None if interface is None else str(interface)
     raise source.error("`node:interface` or an object with node and interface was expected", field=field)
 
 

@@ -71,7 +71,9 @@ def _plant(tables: Tables, source: Source) -> _Plant:
 def _follow(plant: _Plant, start: End) -> list[_Path]:
     """All paths from an interface; several only where a cable has several far ends."""
     done: list[_Path] = []
-    todo = [(end, [plant.cable_of[start]], [], 0, []) for end in plant.across(start)]
+    todo: list[tuple[End, list[Any], list[Any], int, list[Any]]] = [
+        (end, [plant.cable_of[start]], [], 0, []) for end in plant.across(start)
+    ]
     steps = 0
     while todo:
         end, cables, circuits, panels, stack = todo.pop()
@@ -125,7 +127,9 @@ def trace_paths(tables: Tables, ids: dict[tuple[str, Any], str], draft: Draft, s
         if "power" in start[0] or "device" not in row or start[0] in ("dcim.frontport", "dcim.rearport"):
             continue
         device = ids.get(("dcim.device", row["device"]))
-        for path in _follow(plant, start) if device is not None else ():
+        if device is None:
+            continue
+        for path in _follow(plant, start):
             traced.update(path.cables)
             key = frozenset((start, path.last))
             if key in seen:

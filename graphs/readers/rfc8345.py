@@ -50,7 +50,7 @@ def _node_attributes(node: dict[str, Any]) -> dict[str, Any]:
 
 
 def _links(network: dict[str, Any], layer: str, source: Source) -> list[tuple[Link, dict[str, Any]]]:
-    found = []
+    found: list[tuple[Link, dict[str, Any]]] = []
     for number, link in enumerate(network.get("link", [])):
         try:
             start, end = link["source"], link["destination"]
@@ -62,7 +62,8 @@ def _links(network: dict[str, Any], layer: str, source: Source) -> list[tuple[Li
             if key.endswith("-attributes") and isinstance(value, dict):
                 values.update({name: item for name, item in value.items() if item not in ("", [], None, {})})
         ports = (start.get("source-tp"), end.get("dest-tp"))
-        found.append(((*ends, *(None if p is None else str(p) for p in ports)), values))
+        near, far = (None if port is None else str(port) for port in ports)
+        found.append(((ends[0], ends[1], near, far), values))
     return found
 
 
@@ -123,7 +124,7 @@ def _fold(links: list[tuple[Link, dict[str, Any]]], draft: Draft) -> None:
             "links have no reverse; the layer stays directed",
             examples=(f"{links[i][0][0]} -> {links[i][0][1]}" for i in alone),
         )
-        chosen = range(len(links))
+        chosen = list(range(len(links)))
     else:
         draft.directed = False
         chosen = sorted(partner)

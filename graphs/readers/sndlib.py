@@ -162,7 +162,8 @@ def read_sndlib(source: Source, options: ReadOptions) -> Draft:
     draft = Draft()
     for record in _records(sections["NODES"], source, "NODES"):
         place = [_number(value, source, "NODES") for value in record[1] if isinstance(value, str)]
-        _node(draft, record[0], *(place if len(place) == 2 else (None, None)), geographic=True)
+        x, y = place if len(place) == 2 else (None, None)
+        _node(draft, record[0], x, y, True)
     for record in _records(sections["LINKS"], source, "LINKS"):
         _native_link(record, draft, source)
     rows = []

@@ -76,11 +76,8 @@ def read_suzieq(source: Source, options: ReadOptions) -> Draft:
     merged = merge_names(sightings, draft)
     for host in by_host:
         draft.add_node(host, details[host])
-    for row in merged:
-        if row.peer not in details or row.peer not in by_host:
-            details.setdefault(row.peer, {}).setdefault("name", row.peer)
-    for peer in dict.fromkeys(row.peer for row in merged if row.peer not in by_host):
-        draft.add_node(peer, details[peer])
+    for peer in dict.fromkeys(seen.peer for seen in merged if seen.peer not in by_host):
+        draft.add_node(peer, {"name": peer, **details.get(peer, {})})
     add_links(merged, draft, hosts=set(by_host))
     return draft
 

@@ -16,6 +16,7 @@ from nl2net.graphs.source import Source
 
 _DELIMITERS = (",", ";", "\t", "|")
 _NODE_STEMS = ("nodes", "node", "vertices", "devices")
+_FIRST_COLUMNS = ("id", "node", "node_id", "interface")
 _EDGE_STEMS = ("edges", "links", "edge", "link")
 
 
@@ -72,7 +73,7 @@ def _is_header(rows: list[list[str]], options: ReadOptions) -> bool:
     first = [cell.strip() for cell in rows[0]]
     if options.source in first or options.target in first:
         return True
-    if find_ends(first, ReadOptions()) is not None or (first and first[0].lower() in ("id", "node", "node_id")):
+    if find_ends(first, ReadOptions()) is not None or (first and first[0].lower() in _FIRST_COLUMNS):
         return True
     if len(rows) < 2 or len(set(first)) < len(first) or not all(first):
         return False

@@ -48,7 +48,16 @@ def print_graph(loaded: Any, rows: int) -> None:
     console.print()
     degree = dict(graph.degree)
     busiest = sorted(graph, key=lambda node: -degree[node])[:rows]
-    records = [{"id": node, "links": degree[node], **graph.nodes[node]} for node in busiest]
+    first = ("name", "kind")
+    records = [
+        {
+            "id": node,
+            "links": degree[node],
+            **{name: graph.nodes[node][name] for name in first if name in graph.nodes[node]},
+            **graph.nodes[node],
+        }
+        for node in busiest
+    ]
     _rows(console, "nodes, most links first", records, schema.nodes)
     links = [{"source": u, "target": v, **data} for u, v, data in islice(graph.edges(data=True), rows)]
     if links:
@@ -60,10 +69,12 @@ def print_report(loaded: Any) -> None:
     console = Console(soft_wrap=True, highlight=False)
     order = {"error": 0, "warning": 1, "info": 2}
     for finding in sorted(loaded.report, key=lambda finding: order.get(finding.severity, 3)):
-        console.print(Text(clean_line(f"{finding.severity:<8}{finding.rule}: {finding.count} {finding.message}")))
+        console.print(
+            Text(f"{finding.severity:<8} " + clean_line(f"{finding.rule} ({finding.count}): {finding.message}"))
+        )
         if finding.examples:
-            console.print(Text(clean_line(f"        such as {', '.join(finding.examples)}")))
+            console.print(Text("         " + clean_line(f"such as {', '.join(finding.examples)}")))
         if finding.advice:
-            console.print(Text(clean_line(f"        {finding.advice}")))
+            console.print(Text("         " + clean_line(finding.advice)))
     if not loaded.report:
         console.print("no findings")
