@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from io import StringIO
 
 from nl2net.assistant.entries import Entry, Found
-from nl2net.assistant.words import NUMBER, PLACEHOLDER, measure_of, with_digits
+from nl2net.assistant.words import NUMBER, PLACEHOLDER, STOP, canonical, measure_of, with_digits
 from nl2net.model import AttributeSchema, GraphSchema
 
 
@@ -104,6 +104,13 @@ def _form(question: str) -> str:
 def rebind(old: str, new: str, program: str) -> str | None:
     """Carry the placeholders and numbers of a new question into the program of an old one.
 
+    Parameters
+    ----------
+    old, new : str
+        Masked questions.
+    program : str
+        Program of the old question.
+
     Returns
     -------
     str or None
@@ -114,24 +121,80 @@ def rebind(old: str, new: str, program: str) -> str | None:
     --------
     >>> rebind("Top 5 of NODE_1?", "the 3 of NODE_2", 'rank("NODE_1")[:5]')
     'rank("NODE_2")[:3]'
+    >>> rebind("share of pod NODE_1 in zone NODE_2", "zone NODE_1: share of pod NODE_2?", 'f("NODE_1", "NODE_2")')
+    'f("NODE_2", "NODE_1")'
     """
-    names = list(zip(PLACEHOLDER.findall(old), PLACEHOLDER.findall(new), strict=False))
-    if len(PLACEHOLDER.findall(old)) != len(PLACEHOLDER.findall(new)):
+    old, new = with_digits(old), with_digits(new)
+    names = _match_placeholders(old, new)
+    numbers = _match_numbers(PLACEHOLDER.sub("", old), PLACEHOLDER.sub("", new), program)
+    if names is None or numbers is None:
         return None
-    if any(a.split("_")[0] != b.split("_")[0] for a, b in names):
-        return None
-    old, new = (PLACEHOLDER.sub("", with_digits(text)) for text in (old, new))
-    numbers = (NUMBER.findall(old), NUMBER.findall(new))
-    if len(numbers[0]) != len(numbers[1]):
-        return None
-    changed = [(before, after) for before, after in zip(*numbers, strict=True) if before != after]
-    for before, _ in changed:
-        if numbers[0].count(before) != 1 or len(_in_program(before, program)) != 1:
-            return None
-    table = {**dict(names), **dict(changed)}
-    pattern = "|".join([PLACEHOLDER.pattern, *(rf"(?<![\w.]){re.escape(before)}(?![\w.])" for before, _ in changed)])
+    table = {**names, **numbers}
+    if not table:
+        return program
+    pattern = "|".join([PLACEHOLDER.pattern, *(_literal(before) for before in numbers)])
     return re.sub(pattern, lambda m: table.get(m.group(), m.group()), program)
 
 
-def _in_program(number: str, program: str) -> list[str]:
-    return re.findall(rf"(?<![\w.]){re.escape(number)}(?![\w.])", program)
+def _match_placeholders(old: str, new: str) -> dict[str, str] | None:
+    """Old to new: by the word before each where those words tell them apart, else by order."""
+    ours, theirs = _with_context(old), _with_context(new)
+    if sorted(token.split("_")[0] for token in ours) != sorted(token.split("_")[0] for token in theirs):
+        return None
+    contexts = list(ours.values())
+    if len(set(contexts)) == len(contexts) and sorted(contexts) == sorted(theirs.values()):
+        by_context = {context: token for token, context in theirs.items()}
+        return {token: by_context[context] for token, context in ours.items()}
+    if len(ours) > 1 and len(set(contexts)) > 1 and contexts != list(theirs.values()):
+        return None  # the words before them differ, so order is no guide
+    pairs = dict(zip(ours, theirs, strict=True))
+    return None if any(a.split("_")[0] != b.split("_")[0] for a, b in pairs.items()) else pairs
+
+
+def _with_context(question: str) -> dict[str, str]:
+    """Each placeholder, in order, with the word before it in canonical form."""
+    found: dict[str, str] = {}
+    for match in PLACEHOLDER.finditer(question):
+        before = [word for word in re.findall(r"[A-Za-z]+", question[: match.start()]) if word.lower() not in STOP]
+        found.setdefault(match.group(), canonical(before[-1].lower()) if before else "")
+    return found
+
+
+def _match_numbers(old: str, new: str, program: str) -> dict[str, str] | None:
+    """Literals of the program to what the new question makes of them."""
+    ours, theirs = _scaled_numbers(old), _scaled_numbers(new)
+    if len(ours) != len(theirs):
+        return None
+    changed: dict[str, str] = {}
+    for (before, scale), (after, new_scale) in zip(ours, theirs, strict=True):
+        if (before, scale) == (after, new_scale):
+            continue
+        literal, wanted = _number_text(before, scale), _number_text(after, new_scale)
+        # A small number may stand in a program for another reason than the question: counting by ones, say.
+        if literal in {"0", "1"} or [n for n, _ in ours].count(before) != 1:
+            return None
+        if (
+            len(re.findall(_literal(literal), program.replace("_", ""))) != 1
+            or len(re.findall(_literal(literal), program)) != 1
+        ):
+            return None
+        changed[literal] = wanted
+    return changed
+
+
+_SCALES = {"k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+_SCALED = re.compile(
+    r"(?<![\w.])(\d+(?:\.\d+)?)(?:\s*([kmgt])(?:i?bit/?s?|bps|b/s)?(?![a-z]))?(?![\w.]*\d)", re.IGNORECASE
+)
+
+
+def _scaled_numbers(question: str) -> list[tuple[str, int]]:
+    return [(number, _SCALES.get(unit.lower(), 1)) for number, unit in _SCALED.findall(question)]
+
+
+def _number_text(number: str, scale: int) -> str:
+    return number if scale == 1 else str(int(float(number) * scale))
+
+
+def _literal(number: str) -> str:
+    return rf"(?<![\w.]){re.escape(number)}(?![\w.])"

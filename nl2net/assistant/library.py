@@ -10,26 +10,46 @@ import difflib
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from nl2net.assistant.adaptation import adapt
 from nl2net.assistant.entries import Entry, Found
 from nl2net.assistant.wording import expected_type
-from nl2net.assistant.words import NUMBER, critical, measure_of, measures_of, words_of
+from nl2net.assistant.words import NUMBER, critical, measure_of, measures_of, speakable, words_of
 from nl2net.model import GraphSchema, Library
 
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
 # Chosen by leave-one-wording-out retrieval on the development pairs (docs/accuracy.md).
-_STRUCTURE = 0.12
-_AGREE = 0.85
+_STRUCTURE = 0.1
+_AGREE = 0.95
+_SEMANTIC = 0.7
+
+Embed = Callable[[Sequence[str]], "npt.NDArray[np.float32]"]
 
 
 class ProgramLibrary:
-    """Search over entries: BM25 on words, fused by rank with structural likeness.
+    """Search over entries by words, by sentence vectors where there is an embedder, and by structural likeness.
 
-    Building is linear in the text; a search is linear in the entries that share a word with the question.
+    Parameters
+    ----------
+    entries : iterable of Entry
+    embed : callable, optional
+        Gives unit vectors of texts, shape (texts, 384).
+    vectors : mapping of str to array, optional
+        Vectors by entry key that are known already; others are made at once.
+
+    Notes
+    -----
+    Building is linear in the text; a search is linear in the number of entries.
     """
 
-    def __init__(self, entries: Iterable[Entry]) -> None:
+    def __init__(
+        self, entries: Iterable[Entry], *, embed: Embed | None = None, vectors: Mapping[str, Any] | None = None
+    ) -> None:
         self.entries = list({entry.key: entry for entry in entries}.values())
         self._words = [Counter(words_of(entry.question, _measures(entry))) for entry in self.entries]
         self._postings: dict[str, list[int]] = defaultdict(list)
@@ -41,6 +61,16 @@ class ProgramLibrary:
             for words in self._words
         ]
         self._vocabulary = {word for word in self._postings if len(word) >= 4 and word.isalpha()}
+        self._embed = embed
+        self._matrix = self._vectors(vectors or {}) if embed is not None and self.entries else None
+
+    def _vectors(self, known: Mapping[str, Any]) -> npt.NDArray[np.float32]:
+        import numpy as np
+
+        assert self._embed is not None
+        missing = [entry for entry in self.entries if entry.key not in known]
+        made = dict(zip((e.key for e in missing), self._embed([speakable(e.question) for e in missing]), strict=True))
+        return np.stack([known[e.key] if e.key in known else made[e.key] for e in self.entries]).astype(np.float32)
 
     def search(
         self,
@@ -70,10 +100,11 @@ class ProgramLibrary:
         """
         words = Counter(self._spelt(words_of(question, measures_of(schema))))
         kind = expected or expected_type(question)
+        likeness = self._likeness(question, words)
         scores = {
             number: score * _AGREE ** len(critical(words) ^ critical(self._words[number]))
-            + _STRUCTURE * _likeness(self.entries[number], schema, kind, words)
-            for number, score in self._lexical(words).items()
+            + _STRUCTURE * _fit(self.entries[number], schema, kind, words)
+            for number, score in likeness.items()
             if self.entries[number].library == library
         }
         found: list[Found] = []
@@ -87,12 +118,22 @@ class ProgramLibrary:
             if adapted is None or shape in programs:
                 continue
             programs.add(shape)
-            score = _cosine(words, self._words[number])
             same = critical(words) == critical(self._words[number])
-            found.append(Found(entry, adapted[1], adapted[0], score, same))
+            found.append(Found(entry, adapted[1], adapted[0], likeness[number], same))
             if len(found) == k:
                 break
         return found[::-1]
+
+    def _likeness(self, question: str, words: Counter[str]) -> dict[int, float]:
+        """Similarity of every entry in 0-1: of words alone, or of words and sentence vectors."""
+        lexical = self._lexical(words)
+        if self._matrix is None or self._embed is None:
+            return lexical
+        semantic = self._matrix @ self._embed([speakable(question)])[0]
+        return {
+            number: _SEMANTIC * float(value) + (1 - _SEMANTIC) * lexical.get(number, 0.0)
+            for number, value in enumerate(semantic)
+        }
 
     def _spelt(self, words: Iterable[str]) -> list[str]:
         """Words that no entry knows are read as the nearest one that some entry has: people type in a hurry."""
@@ -123,7 +164,7 @@ def _measures(entry: Entry) -> dict[str, str]:
     return {name.lower(): measure_of(name, role) for name, (_, role) in entry.roles.items() if measure_of(name, role)}
 
 
-def _likeness(entry: Entry, schema: GraphSchema, kind: str, words: Counter[str]) -> float:
+def _fit(entry: Entry, schema: GraphSchema, kind: str, words: Counter[str]) -> float:
     """Same result type, same graph class, same kinds, same kinds of placeholder."""
     score = 1.0 * (bool(kind) and entry.result_type == kind)
     score += 0.5 * (entry.directed == schema.graph_class.directed) + 0.3 * (entry.multi == schema.graph_class.multi)
@@ -132,12 +173,6 @@ def _likeness(entry: Entry, schema: GraphSchema, kind: str, words: Counter[str])
     asked = {word for word in words if word.startswith("zz")}
     have = {word for word in words_of(entry.question) if word.startswith("zz")}
     return score - 0.4 * len(asked ^ have) + (0.2 if entry.origin == "approved" else 0.0)
-
-
-def _cosine(a: Counter[str], b: Counter[str]) -> float:
-    dot = sum(count * b[word] for word, count in a.items())
-    norm = math.sqrt(sum(v * v for v in a.values()) * sum(v * v for v in b.values()))
-    return dot / norm if norm else 0.0
 
 
 def _shape(program: str) -> str:

