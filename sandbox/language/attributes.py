@@ -6,7 +6,6 @@ import inspect
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-import networkx as nx
 import pandas as pd
 from nl2net.sandbox.language.frames import wrapped_methods
 from nl2net.sandbox.language.policy import class_table, type_table
@@ -78,7 +77,7 @@ def _decide(obj: Any, name: str) -> Reader:
         # Never cached: the key would be the metaclass, shared by all classes.
         if name in class_table().get(obj, ()) and name not in ("format", "format_map"):
             return PLAIN
-        _refuse_class(obj, name)
+        return _refuse_class(obj, name)
     wrapped = _wrapped_for(cls, name)
     if wrapped is not None:
         return _keep(cls, name, wrapped)
@@ -86,7 +85,7 @@ def _decide(obj: Any, name: str) -> Reader:
         return _keep(cls, name, PLAIN)
     if _is_field(obj, name):
         return PLAIN
-    _refuse(obj, name)
+    return _refuse(obj, name)
 
 
 def _keep(cls: type, name: str, how: Reader) -> Reader:
@@ -187,4 +186,3 @@ def guarded_hasattr(obj: Any, name: Any) -> bool:
 
 
 _MISSING_VALUE = object()
-GRAPH_TYPES = (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)

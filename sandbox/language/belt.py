@@ -165,9 +165,10 @@ def check_builtin_names(tree: ast.AST) -> Iterator[Finding]:
     """Builtins that are not offered, where the program does not define the name itself."""
     own = set(assigned_names(tree))
     for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and node.id in REFUSED and node.id not in own:
-            if isinstance(node.ctx, ast.Load) and not _in_handler(tree, node):
-                yield refuse("builtin", node, f"{node.id} is not available here", REFUSED[node.id].capitalize() + ".")
+        if not isinstance(node, ast.Name) or node.id not in REFUSED or node.id in own:
+            continue
+        if isinstance(node.ctx, ast.Load) and not _in_handler(tree, node):
+            yield refuse("builtin", node, f"{node.id} is not available here", REFUSED[node.id].capitalize() + ".")
 
 
 def _in_handler(tree: ast.AST, name: ast.Name) -> bool:

@@ -80,6 +80,9 @@ def check_method_names(value: Any, depth: int = 0) -> None:
                 hint='Use "sum", "mean", "max" and the like, or a function: lambda column: ...',
             )
         return
+    if isinstance(value, pd.NamedAgg):
+        check_method_names(value.aggfunc, depth + 1)
+        return
     if isinstance(value, Mapping | list | tuple | set | frozenset):
         if depth >= DEPTH:
             raise RefusedCode("method names are nested too deeply", rule="method-name", hint="Use a flat list.")
@@ -89,7 +92,7 @@ def check_method_names(value: Any, depth: int = 0) -> None:
 
 def _check_named(value: Any) -> None:
     """A named aggregation is ``("column", function)``: only the second part is a method name."""
-    if isinstance(value, tuple) and len(value) == 2:
+    if type(value) is tuple and len(value) == 2:
         check_method_names(value[1])
     else:
         check_method_names(value)

@@ -294,9 +294,10 @@ def run_policy(source: str, graph: nx.Graph[str]) -> Reply:
     """The language wall alone, over a graph that questions share."""
 
     def work(send: Callable[[Mapping[str, Any]], None]) -> None:
+        from nl2net.sandbox.language import locate, run_restricted
+
         from nl2net.errors import RefusedCode
         from nl2net.model import Library
-        from nl2net.sandbox.language import locate, run_restricted
 
         before = honest_answer(graph)
         try:

@@ -1,0 +1,122 @@
+"""The lint finds slips of models and leaves good programs alone."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from nl2net.sandbox.language import lint, validate
+from nl2net.sandbox.outcome import Facts
+
+from nl2net.model import Finding, GraphSchema, Library, Severity
+from tests.sandbox.language import slips
+from tests.sandbox.language.good_programs import GOOD, GOOD_PANDAS, GOOD_SQL
+from tests.sandbox.language.programs import benign_programs
+
+FLAGGING = (Severity.REFUSE, Severity.REPAIR)
+CASES = [
+    *((Library.NETWORKX, slips.schema(), rule, text) for rule, text in slips.NETWORKX),
+    *((Library.NETWORKX, slips.schema(multi=True), rule, text) for rule, text in slips.MULTI),
+    *((Library.NETWORKX, slips.schema(directed=True), rule, text) for rule, text in slips.DIRECTED),
+    *((Library.NETWORKX, slips.schema(components=3), rule, text) for rule, text in slips.APART),
+    *((Library.NETWORKX, slips.schema(nodes=50_000), rule, text) for rule, text in slips.LARGE),
+    *((Library.PANDAS, slips.schema(), rule, text) for rule, text in slips.PANDAS),
+    *((Library.SQL, slips.schema(), rule, text) for rule, text in slips.SQL),
+]
+
+
+def findings(
+    source: str, library: Library = Library.NETWORKX, schema: GraphSchema | None = None, facts: Facts | None = None
+) -> tuple[Finding, ...]:
+    return lint(source, library=library, schema=schema or slips.schema(), facts=facts or Facts())
+
+
+@pytest.mark.parametrize(("library", "schema", "rule", "source"), CASES)
+def test_slip_is_found_with_a_hint(library: Library, schema: GraphSchema, rule: str, source: str) -> None:
+    found = findings(source, library, schema)
+    hits = [f for f in found if f.rule == rule and f.severity in FLAGGING]
+    assert hits, [(f.rule, f.message) for f in found]
+    assert hits[0].hint and hits[0].message and hits[0].line
+
+
+def test_there_are_many_slips() -> None:
+    assert len(CASES) >= 90
+
+
+@pytest.mark.parametrize("program", benign_programs(), ids=lambda p: str(p["number"]))
+def test_checked_in_programs_are_not_flagged(program: dict[str, str]) -> None:
+    assert [f for f in findings(program["program"]) if f.severity in FLAGGING] == []
+
+
+@pytest.mark.parametrize("source", GOOD)
+def test_own_good_programs_are_not_flagged(source: str) -> None:
+    assert [(f.rule, f.message) for f in findings(source) if f.severity in FLAGGING] == []
+
+
+@pytest.mark.parametrize("source", GOOD_PANDAS)
+def test_good_pandas_programs_are_not_flagged(source: str) -> None:
+    assert [(f.rule, f.message) for f in findings(source, Library.PANDAS) if f.severity in FLAGGING] == []
+
+
+@pytest.mark.parametrize("source", GOOD_SQL)
+def test_good_statements_are_not_flagged(source: str) -> None:
+    assert validate(source, library=Library.SQL) == ()
+    assert [(f.rule, f.message) for f in findings(source, Library.SQL) if f.severity in FLAGGING] == []
+
+
+@pytest.mark.parametrize(
+    ("facts", "rule", "source"),
+    [
+        (Facts(expected="number"), "return-type", slips.body("return list(graph.nodes)")),
+        (Facts(expected="list"), "return-type", slips.body("return graph.number_of_nodes()")),
+        (
+            Facts(expected="graph", is_change=True),
+            "change-not-returned",
+            slips.body("graph.remove_node('n0')", "return 1"),
+        ),
+        (Facts(placeholders=("NODE_1",)), "entity-unused", slips.body("return graph.degree('n0')")),
+        (Facts(placeholders=("NODE_1",)), "unknown-placeholder", slips.body("return graph.degree('NODE_1'), 'NODE_2'")),
+        (Facts(asks_direction=True), "edge-direction", slips.body("return [v for u, v in graph.edges if u == 'n0']")),
+    ],
+)
+def test_facts_of_the_question_are_used(facts: Facts, rule: str, source: str) -> None:
+    assert rule in [f.rule for f in findings(source, facts=facts) if f.severity in FLAGGING]
+
+
+@pytest.mark.parametrize(
+    ("rule", "source", "schema"),
+    [
+        ("seed-missing", slips.body("return nx.community.louvain_communities(graph)"), slips.schema()),
+        ("degree-counts-links", slips.body("return graph.degree('n0')"), slips.schema(multi=True)),
+        ("direction-lost", slips.body("return len(graph.to_undirected())"), slips.schema(directed=True)),
+        ("disconnected", slips.body("return nx.closeness_centrality(graph)"), slips.schema(components=2)),
+        ("parallel-ignored", slips.body("return nx.edge_connectivity(graph)"), slips.schema(multi=True)),
+        ("text-order", slips.body("return sorted(d['ip'] for n, d in graph.nodes(data=True))"), slips.schema()),
+    ],
+)
+def test_silent_wrong_answers_get_a_caveat(rule: str, source: str, schema: GraphSchema) -> None:
+    assert rule in [f.rule for f in findings(source, schema=schema) if f.severity is Severity.CAVEAT]
+
+
+def test_nearest_names_come_by_spelling_and_by_role() -> None:
+    by_role = findings(slips.body("return sum(d['bandwidth'] for u, v, d in graph.edges(data=True))"))
+    by_spelling = findings(slips.body("return sum(d['capcity'] for u, v, d in graph.edges(data=True))"))
+    assert "'capacity'" in by_role[0].hint
+    assert "'capacity'" in by_spelling[0].hint
+
+
+def test_partial_attribute_is_a_caveat_with_counts() -> None:
+    partial = slips.attribute("metric", "edge", "number", 16, count=9)
+    schema = GraphSchema(slips.schema().graph_class, 8, 16, attributes=(*slips.ATTRIBUTES, partial))
+    found = findings(slips.body("return nx.shortest_path(graph, 'n0', 'n3', weight='metric')"), schema=schema)
+    assert [(f.rule, f.severity) for f in found] == [("weight-coverage", Severity.CAVEAT)]
+    assert "9 of 16" in found[0].message
+
+
+def test_lint_is_quick() -> None:
+    source = benign_programs()[0]["program"]
+    findings(source)
+    start = time.process_time()
+    for program in benign_programs():
+        findings(program["program"])
+    assert (time.process_time() - start) / len(benign_programs()) < 0.02

@@ -1,0 +1,106 @@
+"""The policy file against the installed libraries, and what the file must never allow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from nl2net.sandbox.language.freeze import NEW, differences, installed_versions, main, render_candidate
+from nl2net.sandbox.language.policy import load_policy, parse_policy
+
+NEVER = frozenset(
+    [
+        "open",
+        "eval",
+        "exec",
+        "compile",
+        "read_csv",
+        "read_pickle",
+        "to_csv",
+        "to_pickle",
+        "to_sql",
+        "save",
+        "load",
+        "savetxt",
+        "loadtxt",
+        "memmap",
+        "fromfile",
+        "frombuffer",
+        "as_strided",
+        "ctypes",
+        "tofile",
+        "dump",
+        "dumps_",
+        "setattr",
+        "attrgetter",
+        "methodcaller",
+        "update_wrapper",
+        "wraps",
+        "Formatter",
+        "Template",
+        "config",
+        "style",
+        "plot",
+        "query_",
+        "orig_func",
+        "gi_frame",
+        "f_globals",
+        "with_traceback",
+        "data_",
+        "view",
+        "setflags",
+        "getfield",
+        "setfield",
+        "seterr",
+        "set_printoptions",
+        "set_option",
+        "SystemRandom",
+        "getstate",
+        "setstate",
+        "sys",
+        "os",
+        "codecs",
+    ]
+)
+
+
+def test_no_name_appeared_vanished_or_changed_kind() -> None:
+    """After a library update: run ``python -m nl2net.sandbox.language.freeze --candidate FILE`` and review it."""
+    assert list(differences(load_policy())) == []
+
+
+def test_reviewed_versions_are_recorded() -> None:
+    assert set(load_policy().reviewed) == set(installed_versions())
+    assert load_policy().version
+
+
+def test_every_entry_has_a_reason_and_no_private_name() -> None:
+    for entry in load_policy().entries:
+        assert entry.why and entry.kind and not entry.name.startswith("_"), entry
+
+
+def test_no_module_and_no_dangerous_name_is_allowed() -> None:
+    allowed = [e for e in load_policy().entries if e.allowed]
+    assert [e for e in allowed if e.kind == "module"] == []
+    assert [e for e in allowed if e.name in NEVER] == []
+    assert len([e for e in allowed if e.space == "module" and e.owner == "networkx"]) > 500
+
+
+def test_a_new_name_is_reported_and_marked_for_review(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    policy = parse_policy("version 1\nreviewed python 3.11\nmodule heapq\n  allow function | pure\n    heappush nope\n")
+    found = list(differences(policy))
+    if policy.reviewed["python"] == installed_versions()["python"]:
+        assert "module heapq: nope vanished" in found
+        assert any("heappop appeared" in line for line in found)
+    candidate = render_candidate(policy)
+    assert f"left function | {NEW}" in candidate
+    assert main(["--candidate", str(tmp_path / "candidate.txt")]) == 0
+    again = parse_policy((tmp_path / "candidate.txt").read_text())
+    assert {e for e in again.entries if e.allowed} == {e for e in load_policy().entries if e.allowed}
+    assert "matches" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("text", ["nonsense\n", "module a b\n", "    name\n", "module m\n  maybe x | y\n    z\n"])
+def test_a_damaged_file_is_named_with_its_line(text: str) -> None:
+    with pytest.raises(ValueError, match="line 1|line 2"):
+        parse_policy(text)
