@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import networkx as nx
+from nl2net.sandbox.channel.classify import plain
+from nl2net.sandbox.channel.decode import BadFrame
 
 from nl2net.errors import UserError
 from nl2net.model import Changes, Finding, GraphSchema, Severity
-from nl2net.sandbox.channel.classify import plain
-from nl2net.sandbox.channel.decode import BadFrame
 
 _FIELDS = ("nodes_added", "nodes_changed", "nodes_removed", "edges_added", "edges_changed", "edges_removed")
 _MOST_CHANGES = 200_000
@@ -38,7 +38,9 @@ def read_changes(found: Any, graph: Any) -> Changes:
         raise BadFrame("malformed changes")
     if any(type(found[name]) is not list or len(found[name]) > _MOST_CHANGES for name in _FIELDS):
         raise BadFrame("too many changes")
-    changed = {node: _difference(graph.nodes[node], data) for node, data in _nodes(found["nodes_changed"], graph, old=True)}
+    changed = {
+        node: _difference(graph.nodes[node], data) for node, data in _nodes(found["nodes_changed"], graph, old=True)
+    }
     removed = tuple(_known_node(node, graph) for node in found["nodes_removed"])
     added = tuple({"id": node, **plain(data)} for node, data in _nodes(found["nodes_added"], graph, old=False))
     ends = set(graph) | {node["id"] for node in added}
@@ -46,7 +48,9 @@ def read_changes(found: Any, graph: Any) -> Changes:
         nodes_added=added,
         nodes_removed=removed,
         nodes_changed={node: parts for node, parts in changed.items() if parts},
-        edges_added=tuple({**_edge(row[:-1], graph, ends), **_attributes(row[-1])} for row in _rows(found["edges_added"], graph)),
+        edges_added=tuple(
+            {**_edge(row[:-1], graph, ends), **_attributes(row[-1])} for row in _rows(found["edges_added"], graph)
+        ),
         edges_removed=tuple(_known_edge(row, graph) for row in found["edges_removed"]),
         edges_changed=tuple(_changed_edges(found["edges_changed"], graph)),
     )
@@ -146,8 +150,8 @@ def check_changes(changes: Changes, schema: GraphSchema, graph: Any) -> tuple[Fi
     -------
     tuple of Finding
         ``REFUSE`` for what cannot be applied (unknown ids), ``CAVEAT`` for what should be looked at: attributes that
-        the schema does not know, values of another type, new nodes without an attribute that all others of the kind have,
-        and nodes that lose their only container.
+        the schema does not know, values of another type, new nodes without an attribute that all others have, and
+        nodes that lose their only container.
     """
     unknown = tuple(_check_ids(changes, graph))
     if unknown:
@@ -204,7 +208,10 @@ def _check_values(owner: str, values: Mapping[str, Any], known: Mapping[str, str
         if name not in known:
             yield _finding("unknown-attribute", f"{name!r} is no {owner} attribute of this network")
         elif value is not None and known[name] in _TYPES and type(value) not in _TYPES[known[name]]:
-            yield _finding("attribute-type", f"{owner} attribute {name!r} is {known[name]}, the new value is {type(value).__name__}")
+            yield _finding(
+                "attribute-type",
+                f"{owner} attribute {name!r} is {known[name]}, the new value is {type(value).__name__}",
+            )
 
 
 def _check_containment(changes: Changes, schema: GraphSchema, graph: Any) -> Iterator[Finding]:

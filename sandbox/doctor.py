@@ -16,14 +16,15 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from nl2net.errors import Nl2netError, Unavailable
-from nl2net.model import GraphClass, GraphSchema, Library
 from nl2net.sandbox.channel.decode import BadFrame, parse_object
 from nl2net.sandbox.outcome import Facts, GraphPayload, LayerReport, Level, Limits, Outcome, Task
 from nl2net.sandbox.process import wire
 from nl2net.sandbox.process.seal import HELD, describe
 from nl2net.sandbox.process.worker import ENVIRONMENT
 from nl2net.sandbox.service import GraphHolder, Sandbox, require_platform
+
+from nl2net.errors import Nl2netError, Unavailable
+from nl2net.model import GraphClass, GraphSchema, Library
 
 _PACKAGES = ("nl2net", "networkx", "pandas", "numpy", "scipy", "duckdb", "RestrictedPython")
 # On an idle machine a child is gone in 50 ms; the rest is room for a busy one.
@@ -162,7 +163,9 @@ def _policy(sandbox: Sandbox) -> Iterator[Trial]:
         checked = sandbox.check(program, library=Library.NETWORKX, schema=_SCHEMA, facts=Facts())
         rules = [finding.rule for finding in checked.findings if finding.severity == "refuse"]
         if not rules:
-            twin = sandbox.try_on_twin(program, library=Library.NETWORKX, schema=_SCHEMA, facts=Facts(), placeholders=())
+            twin = sandbox.try_on_twin(
+                program, library=Library.NETWORKX, schema=_SCHEMA, facts=Facts(), placeholders=()
+            )
             rules = ["at run time"] if twin.outcome is Outcome.REFUSED else []
         yield Trial("policy", name, bool(rules), f"refused: {rules[0]}" if rules else "ran")
 
@@ -232,4 +235,6 @@ def _parent_death(holder: GraphHolder) -> Trial:
         time.sleep(0.005)
     took = 1000 * (time.monotonic() - killed)
     ended.wait(30)
-    return Trial("parent death", "kill the holder", not left, f"child {'left behind' if left else 'gone'} after {took:.0f} ms")
+    return Trial(
+        "parent death", "kill the holder", not left, f"child {'left behind' if left else 'gone'} after {took:.0f} ms"
+    )

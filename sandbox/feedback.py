@@ -52,7 +52,12 @@ KINDS: Final = frozenset(HINTS)
 
 
 def build_feedback(
-    kind: str, program: str, *, place: Sequence[int] = (), places: Collection[Sequence[int]] = (), operands: Sequence[str] = ()
+    kind: str,
+    program: str,
+    *,
+    place: Sequence[int] = (),
+    places: Collection[Sequence[int]] = (),
+    operands: Sequence[str] = (),
 ) -> Feedback:
     """Feedback of the closed set.
 

@@ -9,8 +9,6 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
-from nl2net.errors import Nl2netError, Unavailable
-from nl2net.model import GraphSchema, Library
 from nl2net.sandbox.feedback import build_feedback
 from nl2net.sandbox.outcome import (
     CheckReport,
@@ -26,6 +24,9 @@ from nl2net.sandbox.outcome import (
 )
 from nl2net.sandbox.process.reports import Reply, kind_of_reply, read_reply, run_report
 from nl2net.sandbox.process.worker import WorkerDied, WorkerOptions, WorkerProcess, fresh
+
+from nl2net.errors import Nl2netError, Unavailable
+from nl2net.model import GraphSchema, Library
 
 _CHECK_LIMITS = Limits(wall_s=10.0, cpu_s=10.0, memory_mb=512, frame_bytes=4 << 20)
 _NEEDS_FEEDBACK = frozenset(set(Outcome) - {Outcome.OK, Outcome.CANNOT_ANSWER, Outcome.ASK_USER})
@@ -94,7 +95,9 @@ class Sandbox:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def close(self) -> None:
@@ -122,7 +125,9 @@ class Sandbox:
         """
         reply = self._ask_base("check", program, library=library, schema=schema, facts=facts)
         if reply.fields is None or reply.fields["outcome"] != Outcome.OK.value:
-            return CheckReport(run_report(reply, limits=_CHECK_LIMITS, graph=None, facts=facts).findings or _unreadable())
+            return CheckReport(
+                run_report(reply, limits=_CHECK_LIMITS, graph=None, facts=facts).findings or _unreadable()
+            )
         return CheckReport(reply.fields["findings"])
 
     def try_on_twin(
@@ -172,7 +177,12 @@ class Sandbox:
         raise Unavailable("the base worker of the sandbox keeps dying", hint="Run `nl2net doctor`.")
 
     def ask(
-        self, worker: WorkerProcess, request: Mapping[str, Any], *, limits: Limits, cancel: threading.Event | None = None
+        self,
+        worker: WorkerProcess,
+        request: Mapping[str, Any],
+        *,
+        limits: Limits,
+        cancel: threading.Event | None = None,
     ) -> Reply:
         """One request to a worker, as a checked reply."""
         full = {
@@ -206,7 +216,9 @@ class GraphHolder:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.stop()
 
     @property

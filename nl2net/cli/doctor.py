@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
@@ -10,9 +11,8 @@ import typer
 
 def _model_status() -> dict[str, Any]:
     """State of the models, where that part is installed."""
-    try:
-        from nl2net.llm import status
-    except ImportError:
+    status = getattr(import_module("nl2net.llm"), "status", None)
+    if status is None:
         return {}
     found = status()
     return found if isinstance(found, dict) else {"model": str(found)}

@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from nl2net.model import ResultType, TypedResult
 from nl2net.sandbox.channel.values import GraphValue, TableValue, ViewValue
+
+from nl2net.model import ResultType, TypedResult
 
 FIGURES = ("bar", "line", "scatter", "histogram", "graph")
 _EXACT_INTEGER = 1 << 53
@@ -126,7 +127,10 @@ def _mapping(value: dict[Any, Any]) -> tuple[ResultType, Any]:
     rows = list(value.values())
     if rows and all(type(row) is dict for row in rows):
         return ResultType.TABLE, _records(rows, list(value))
-    return ResultType.TABLE, {"columns": ["key", "value"], "rows": [[plain(key), plain(item)] for key, item in value.items()]}
+    return ResultType.TABLE, {
+        "columns": ["key", "value"],
+        "rows": [[plain(key), plain(item)] for key, item in value.items()],
+    }
 
 
 def _figure(value: dict[Any, Any]) -> Any:
@@ -134,7 +138,11 @@ def _figure(value: dict[Any, Any]) -> Any:
     body = {key: item for key, item in value.items() if key != "figure"}
     table = body.get("table", body.get("data"))
     drawn = classify(table)
-    shown = drawn.data if drawn.type is ResultType.TABLE else {"columns": ["value"], "rows": [[item] for item in _listed(drawn)]}
+    shown = (
+        drawn.data
+        if drawn.type is ResultType.TABLE
+        else {"columns": ["value"], "rows": [[item] for item in _listed(drawn)]}
+    )
     captions = {key: item for key, item in body.items() if key in ("title", "x", "y") and type(item) is str}
     return {"kind": value["figure"], "table": shown, **captions}
 

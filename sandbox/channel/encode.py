@@ -20,7 +20,6 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 from networkx.classes import coreviews, reportviews
-
 from nl2net.sandbox.outcome import Limits
 
 EXACT_INTEGER = 1 << 53
@@ -117,7 +116,9 @@ def _tagged(tag: str) -> Callable[[Encoder, Any, int], Any]:
 def _dict(encoder: Encoder, value: Any, depth: int) -> Any:
     if all(type(key) is str and not key.startswith("$") for key in value):
         return {encoder.text(key): encoder.encode(item, depth + 1) for key, item in value.items()}
-    return {"$pairs": [[encoder.encode(key, depth + 1), encoder.encode(item, depth + 1)] for key, item in value.items()]}
+    return {
+        "$pairs": [[encoder.encode(key, depth + 1), encoder.encode(item, depth + 1)] for key, item in value.items()]
+    }
 
 
 def _mapping_view(encoder: Encoder, value: Any, depth: int) -> Any:
@@ -203,7 +204,9 @@ def _graph(encoder: Encoder, value: Any, depth: int) -> Any:
     multi = bool(value.is_multigraph())
     if len(value) + value.number_of_edges() > encoder.limits.items * 5:
         raise TooLarge("a graph of too many nodes and edges")
-    nodes = [[encoder.encode(node, depth + 2), encoder.encode(dict(data), depth + 2)] for node, data in value.nodes.items()]
+    nodes = [
+        [encoder.encode(node, depth + 2), encoder.encode(dict(data), depth + 2)] for node, data in value.nodes.items()
+    ]
     edges = [
         [*(encoder.encode(end, depth + 2) for end in edge), encoder.encode(dict(data), depth + 2)]
         for edge, data in value.edges.items()
@@ -222,20 +225,26 @@ _INDEXES = (
     pd.Index, pd.RangeIndex, pd.MultiIndex, pd.DatetimeIndex, pd.TimedeltaIndex, pd.CategoricalIndex,
     pd.IntervalIndex, pd.PeriodIndex,
 )  # fmt: skip
+_EMPTY_MAPPING: dict[str, str] = {}
 _VIEWS = (
     *(getattr(reportviews, name) for name in reportviews.__all__),
-    *(type(view) for view in ({}.keys(), {}.values(), {}.items())),
+    type(_EMPTY_MAPPING.keys()),
+    type(_EMPTY_MAPPING.values()),
+    type(_EMPTY_MAPPING.items()),
 )
-_MAP_VIEWS = tuple(getattr(coreviews, name) for name in coreviews.__all__ if name.endswith(("View", "Atlas", "Adjacency")))
+_MAP_VIEWS = tuple(
+    getattr(coreviews, name) for name in coreviews.__all__ if name.endswith(("View", "Atlas", "Adjacency"))
+)
 _TRUTH = (bool, type(None))
 _EMPTY = (type(pd.NaT), type(pd.NA))
-
 
 
 _HANDLERS: dict[type, _Handler] = {
     **dict.fromkeys(_TRUTH, _constant),
     **dict.fromkeys(_EMPTY, lambda encoder, value, depth: None),
-    **dict.fromkeys((int, *(getattr(np, f"{sign}int{size}") for sign in ("", "u") for size in (8, 16, 32, 64))), _integer),
+    **dict.fromkeys(
+        (int, *(getattr(np, f"{sign}int{size}") for sign in ("", "u") for size in (8, 16, 32, 64))), _integer
+    ),
     np.longlong: _integer,
     np.ulonglong: _integer,
     np.bool_: lambda encoder, value, depth: bool(value),

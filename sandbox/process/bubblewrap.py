@@ -30,10 +30,24 @@ def bubblewrap_arguments(
     """
     if not command:
         raise ValueError("an empty command")
-    arguments = ["bwrap", "--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
+    arguments = [
+        "bwrap",
+        "--unshare-user-try",
+        "--unshare-pid",
+        "--unshare-ipc",
+        "--unshare-uts",
+        "--unshare-cgroup-try",
+    ]
     if not share_network:
         arguments.append("--unshare-net")
-    arguments += ["--die-with-parent", "--new-session", "--clearenv", "--setenv", "PATH", "/usr/bin:/bin:/usr/sbin:/sbin"]
+    arguments += [
+        "--die-with-parent",
+        "--new-session",
+        "--clearenv",
+        "--setenv",
+        "PATH",
+        "/usr/bin:/bin:/usr/sbin:/sbin",
+    ]
     arguments += ["--cap-drop", "ALL", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]  # noqa: S108 - inside
     for path in read_only:
         arguments += ["--ro-bind-try", path, path]

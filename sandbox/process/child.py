@@ -9,8 +9,6 @@ from dataclasses import asdict
 from importlib import import_module
 from typing import Any
 
-from nl2net.errors import RefusedCode
-from nl2net.model import Finding, Library, Severity
 from nl2net.sandbox.channel.encode import CannotEncode, Encoder, TooLarge
 from nl2net.sandbox.outcome import Level, Limits, Outcome
 from nl2net.sandbox.process import failure, wire
@@ -18,6 +16,9 @@ from nl2net.sandbox.process.baseline import compare
 from nl2net.sandbox.process.prepare import frames
 from nl2net.sandbox.process.seal import HELD, SealPlan, level_of, seal
 from nl2net.sandbox.twin import made_up_graph, stand_ins, texts_of
+
+from nl2net.errors import RefusedCode
+from nl2net.model import Finding, Library, Severity
 
 _RESULT = 3
 _MOST_ERROR = 4000
@@ -40,7 +41,9 @@ EMPTY_REPLY: Mapping[str, Any] = {
 }
 
 
-def run(pipe: int, parent: int, request: Mapping[str, Any], *, state: Mapping[str, Any], options: Mapping[str, Any]) -> None:
+def run(
+    pipe: int, parent: int, request: Mapping[str, Any], *, state: Mapping[str, Any], options: Mapping[str, Any]
+) -> None:
     """Body of a child; returns when its two frames are written."""
     gc.disable()
     limits: Limits = request["limits"]
@@ -62,7 +65,7 @@ def run(pipe: int, parent: int, request: Mapping[str, Any], *, state: Mapping[st
 def _frame(body: Callable[[], dict[str, Any]]) -> bytes:
     """The result frame; a failure to make it is reported in place of it."""
     try:
-        return _pack(EMPTY_REPLY | body())
+        return _pack({**EMPTY_REPLY, **body()})
     except MemoryError:
         pass
     except RecursionError:
@@ -116,7 +119,7 @@ def _check(request: Mapping[str, Any], held: Mapping[str, Any], options: Mapping
             sql.check_statement(source)
     except RefusedCode as error:
         findings = [finding_of(error)]
-    if hasattr(wall, "lint") and not any(finding.severity is Severity.REFUSE for finding in findings):
+    if not any(finding.severity is Severity.REFUSE for finding in findings):
         findings += wall.lint(source, library=library, schema=request["schema"], facts=request["facts"])
     return {"outcome": Outcome.OK.value, "findings": [_finding_json(finding) for finding in findings]}
 
@@ -147,7 +150,7 @@ def _run(request: Mapping[str, Any], held: Mapping[str, Any], options: Mapping[s
 
             program = sql.bind_literals(request["program"], bindings)
             sql.check_statement(program)
-            value, printed, notes = sql.run_query(held["database"], program), "", ()
+            value, printed, notes = sql.run_query(held["database"], program), "", list[str]()
         else:
             ran = wall.run_restricted(
                 request["program"],
@@ -156,7 +159,7 @@ def _run(request: Mapping[str, Any], held: Mapping[str, Any], options: Mapping[s
                 bindings=bindings,
                 seed=request["seed"],
             )
-            value, printed, notes, program = ran.value, ran.printed, ran.notes, ran.program
+            value, printed, notes, program = ran.value, ran.printed, list(ran.notes), ran.program
     except wall.CannotAnswer as signal:
         return {"outcome": Outcome.CANNOT_ANSWER.value, "message": _short(signal.reason)}
     except wall.AskUser as signal:
@@ -195,7 +198,11 @@ def _value(value: Any, request: Mapping[str, Any], held: Mapping[str, Any], limi
             changes = {name: encoder.each(rows, 0) for name, rows in found.items()}
         encoded = encoder.encode_answer(value)
     except CannotEncode as error:
-        return {"outcome": Outcome.ERROR.value, "kind": "result", "error": f"a value of type {error} cannot be returned"}
+        return {
+            "outcome": Outcome.ERROR.value,
+            "kind": "result",
+            "error": f"a value of type {error} cannot be returned",
+        }
     except TooLarge as error:
         return {"outcome": Outcome.OUTPUT.value, "kind": "output", "error": f"the answer is too large: {error}"}
     except (ValueError, TypeError, AttributeError) as error:

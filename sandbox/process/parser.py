@@ -6,11 +6,12 @@ import threading
 from types import TracebackType
 from typing import Any, Self
 
-from nl2net.errors import MemoryLimit, OutputLimit, ProgramFailed, SandboxError, TimeLimit
 from nl2net.sandbox.channel.decode import Decoder
 from nl2net.sandbox.outcome import Limits, Outcome
 from nl2net.sandbox.process.reports import ending, read_reply
 from nl2net.sandbox.process.worker import WorkerDied, WorkerOptions, WorkerProcess, fresh
+
+from nl2net.errors import MemoryLimit, OutputLimit, ProgramFailed, SandboxError, TimeLimit
 
 PARSER_LIMITS = Limits(wall_s=60.0, cpu_s=60.0, memory_mb=1024, items=2_000_000, text_chars=20_000_000)
 _ERRORS: dict[Outcome, type[SandboxError]] = {
@@ -47,7 +48,9 @@ class ParserWorker:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def close(self) -> None:
@@ -98,7 +101,9 @@ class ParserWorker:
             raise _ERRORS.get(outcome, ProgramFailed)(said.replace("the program", "the parser"))
         outcome = Outcome(reply.fields["outcome"])
         if outcome is not Outcome.OK:
-            raise _ERRORS.get(outcome, ProgramFailed)(f"the document cannot be parsed: {reply.fields['error'] or outcome}")
+            raise _ERRORS.get(outcome, ProgramFailed)(
+                f"the document cannot be parsed: {reply.fields['error'] or outcome}"
+            )
         return Decoder(limits).decode(reply.fields["value"])
 
     def _ask(self, request: dict[str, Any], limits: Limits) -> tuple[dict[str, Any], bytes]:

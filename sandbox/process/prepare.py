@@ -7,10 +7,10 @@ from importlib import import_module
 from typing import Any
 
 import pandas as pd
-
-from nl2net.model import Library
 from nl2net.sandbox.process.baseline import take_baseline
 from nl2net.sandbox.process.warm import load_for
+
+from nl2net.model import Library
 
 _SAFE_INTEGER = 1 << 63
 
@@ -45,8 +45,7 @@ def frames(graph: Any) -> dict[str, pd.DataFrame]:
     Returns
     -------
     dict of str to DataFrame
-        ``nodes`` (index ``id``), ``edges`` (``source``, ``target``, for a multigraph ``key``, then attributes), ``ends``
-        (each edge seen from both of its ends: ``node``, ``neighbor``, ``direction``, then attributes) and the extra
+        ``nodes`` (index ``id``), ``edges`` (``source``, ``target``, for a multigraph ``key``, attributes), ``ends`` (each edge seen from both of its ends: ``node``, ``neighbor``, ``direction``, then attributes) and the extra
         tables. Integer and boolean columns with gaps keep their type.
 
     Examples

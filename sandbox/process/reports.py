@@ -7,14 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from nl2net.errors import Unavailable
-from nl2net.model import Finding, Severity
 from nl2net.sandbox.changes import read_changes
 from nl2net.sandbox.channel.classify import classify
 from nl2net.sandbox.channel.decode import BadFrame, Decoder, parse_object
 from nl2net.sandbox.outcome import Facts, LayerReport, Level, Limits, Outcome, RunReport
 from nl2net.sandbox.process import wire
 from nl2net.sandbox.process.seal import LAYERS, describe, level_of
+
+from nl2net.errors import Unavailable
+from nl2net.model import Finding, Severity
 
 _NUMBER = (int, type(None))
 _REPLY: Mapping[str, type | tuple[type, ...]] = {
@@ -160,7 +161,7 @@ def run_report(reply: Reply, *, limits: Limits, graph: Any, facts: Facts) -> Run
     if reply.fault:
         return replace(base, error=f"the answer of the program's process is not usable: {reply.fault}")
     if reply.fields is None:
-        outcome, kind, said = ending(head, limits)
+        outcome, _, said = ending(head, limits)
         refusal = (Finding("system-call", said, Severity.REFUSE),) if outcome is Outcome.REFUSED else ()
         return replace(base, outcome=outcome, error=said, findings=refusal)
     try:

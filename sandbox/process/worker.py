@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nl2net.errors import Unavailable
 from nl2net.sandbox.process import wire
+
+from nl2net.errors import Unavailable
 
 _START_S = 120.0
 _CANCEL_S = 0.08
@@ -26,10 +27,7 @@ _TICK_S = 0.02
 # What the worker may take on top of the child's deadline: fork, copy, and a machine under load.
 _SLACK_S = 60.0
 
-_BOOT = (
-    "import sys; sys.path.extend(sys.argv[2:]); "
-    "from nl2net.sandbox.process.zygote import main; main(sys.argv[1])"
-)
+_BOOT = "import sys; sys.path.extend(sys.argv[2:]); from nl2net.sandbox.process.zygote import main; main(sys.argv[1])"
 
 ENVIRONMENT: Mapping[str, str] = {
     "PYTHONHASHSEED": "0",

@@ -26,9 +26,10 @@ ATTEMPTS: dict[str, str] = {
     "change mode": "import os\nos.chmod(SECRET_PATH, 0o600)\nreturn 'REACHED'",
     "change folder": "import os\nos.chdir('/')\nreturn 'REACHED'",
     "working folder": "import os\nreturn 'REACHED' + os.getcwd()",
-    "openat2 by number": _LIBC + "if libc.syscall(437, -100, b'/etc/passwd', b'\\0' * 24, 24) >= 0:\n    return 'REACHED'",
+    "openat2 by number": _LIBC
+    + "if libc.syscall(437, -100, b'/etc/passwd', b'\\0' * 24, 24) >= 0:\n    return 'REACHED'",
     "tcp socket": "import socket\nsocket.socket()\nreturn 'REACHED'",
-    "udp socket": "import socket\nsocket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', PORT))\nreturn 'REACHED'",
+    "udp socket": "import socket\nsocket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', PORT))\nreturn 'REACHED'",  # noqa: E501
     "connect": "import socket\nsocket.create_connection(('127.0.0.1', PORT), 1)\nreturn 'REACHED'",
     "unix socket": "import socket\nsocket.socket(socket.AF_UNIX)\nreturn 'REACHED'",
     "socket pair": "import socket\nsocket.socketpair()\nreturn 'REACHED'",
@@ -44,7 +45,7 @@ ATTEMPTS: dict[str, str] = {
     "signal own group": "import os\nos.killpg(0, 0)\nreturn 'REACHED'",
     "signal everybody": "import os\nos.kill(-1, 0)\nreturn 'REACHED'",
     "pidfd": "import os\nos.pidfd_open(os.getppid())\nreturn 'REACHED'",
-    "ptrace the parent": _LIBC + "import os\nif libc.ptrace(16, os.getppid(), 0, 0) == 0:\n    return 'REACHED'",
+    "ptrace the parent": _LIBC + "import os\nif libc.ptrace(0x4206, os.getppid(), 0, 0) == 0:\n    return 'REACHED'",
     "read the parent's memory": _LIBC
     + "import os\nb = ctypes.create_string_buffer(8)\n"
     + "v = (ctypes.c_size_t * 2)(ctypes.addressof(b), 8)\n"
@@ -73,7 +74,8 @@ ATTEMPTS: dict[str, str] = {
         "    except OSError:\n        pass"
     ),
     "planted variable": "import os\nif 'ESCAPE_CANARY' in os.environ:\n    return 'REACHED'",
-    "variable by C": _LIBC + "libc.getenv.restype = ctypes.c_char_p\nif libc.getenv(b'ESCAPE_CANARY'):\n    return 'REACHED'",
+    "variable by C": _LIBC
+    + "libc.getenv.restype = ctypes.c_char_p\nif libc.getenv(b'ESCAPE_CANARY'):\n    return 'REACHED'",
     "name of a descriptor": "import os\nreturn 'REACHED' + os.readlink('/proc/self/fd/3')",
     "read the pipe back": "import os\nreturn 'REACHED' + os.read(3, 1).decode()",
 }

@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from nl2net.model import GraphClass, GraphSchema
 from nl2net.sandbox import GraphHolder, GraphPayload, Limits, Outcome, RunReport, Sandbox, Task
 from nl2net.sandbox.process.worker import WorkerOptions
+
+from nl2net.model import GraphClass, GraphSchema
 from tests.escape.harness import Reply, load_graph
 
 ROOT = str(Path(__file__).resolve().parents[2])
@@ -50,7 +51,12 @@ def ask(graph: GraphHolder, program: str) -> RunReport:
 def to_reply(report: RunReport, *, before: Any, after: Any) -> Reply:
     """A run report in the terms of the oracles."""
     feedback = "" if report.feedback is None else json.dumps([report.feedback.kind, report.feedback.expression])
-    found: Mapping[str, Any] = {"feedback": feedback, "before": str(before), "after": str(after), "peak_mb": report.peak_mb}
+    found: Mapping[str, Any] = {
+        "feedback": feedback,
+        "before": str(before),
+        "after": str(after),
+        "peak_mb": report.peak_mb,
+    }
     if report.outcome is Outcome.OK:
         return Reply("value", text=json.dumps([str(report.value), report.printed]), **found)
     if report.outcome is Outcome.REFUSED:

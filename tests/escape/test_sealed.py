@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from nl2net.sandbox import Level
 
 from nl2net.errors import Unavailable
-from nl2net.sandbox import Level
 from tests.escape import arena as place
 from tests.escape.arena import Arena
 from tests.escape.harness import corpus, judge, with_values
@@ -95,7 +95,9 @@ ABLATIONS: dict[str, dict[str, int]] = {
     "seccomp alone": {"namespaces": errno.EPERM, "landlock": errno.ENOSYS, "mdwe": errno.EINVAL},
     "no seccomp": {"seccomp": errno.ENOSYS},
     "no rlimits": {"rlimits": errno.EPERM},
-    "nothing": dict.fromkeys(("namespaces", "landlock", "mdwe", "seccomp", "rlimits", "user", "no_new_privs"), errno.EPERM),
+    "nothing": dict.fromkeys(
+        ("namespaces", "landlock", "mdwe", "seccomp", "rlimits", "user", "no_new_privs"), errno.EPERM
+    ),
 }
 HARMLESS = {"all layers", "no namespaces", "no landlock", "landlock switched off", "no mdwe", "seccomp alone"}
 
@@ -109,7 +111,7 @@ def test_each_layer_in_turn() -> None:
         return found
 
     reached = place.enter(work)
-    assert {name: reached[name] for name in HARMLESS} == dict.fromkeys(HARMLESS, [])
+    assert {name: reached[name] for name in HARMLESS} == {name: [] for name in HARMLESS}
     assert reached["no rlimits"] == ["take memory"]
     # Without seccomp something must get through, or the attempts have no teeth; Landlock still keeps files.
     assert {"fork", "thread", "host name", "stat a file"} <= set(reached["no seccomp"])

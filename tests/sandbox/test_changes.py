@@ -8,17 +8,23 @@ import networkx as nx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from nl2net.errors import UserError
-from nl2net.model import AttributeSchema, Changes, GraphClass, GraphSchema, RelationSchema, Severity
 from nl2net.sandbox.changes import apply_changes, check_changes, read_changes
 from nl2net.sandbox.channel.decode import BadFrame, Decoder
 from nl2net.sandbox.channel.encode import Encoder
 from nl2net.sandbox.outcome import Limits
 from nl2net.sandbox.process.baseline import canonical_text, compare, take_baseline
 
+from nl2net.errors import UserError
+from nl2net.model import AttributeSchema, Changes, GraphClass, GraphSchema, RelationSchema, Severity
+
 KINDS: tuple[Any, ...] = (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
-VALUES = st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["a", "b"]) | st.lists(st.integers(0, 2), max_size=2)
+VALUES = (
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 3)
+    | st.sampled_from(["a", "b"])
+    | st.lists(st.integers(0, 2), max_size=2)
+)
 ATTRIBUTES = st.dictionaries(st.sampled_from(["x", "y"]), VALUES, max_size=2)
 
 
@@ -68,12 +74,16 @@ def test_values_that_compare_equal_are_told_apart() -> None:
     assert set(changes_between(before, after).nodes_changed["a"]) == {"p", "q", "r"}
 
 
+FIELDS = ("nodes_added", "nodes_changed", "nodes_removed", "edges_added", "edges_changed", "edges_removed")
 FORGED: list[Any] = [
     None,
     {},
     {"nodes_added": []},
     *(
-        {**dict.fromkeys(("nodes_added", "nodes_changed", "nodes_removed", "edges_added", "edges_changed", "edges_removed"), []), **part}
+        {
+            **{name: [] for name in FIELDS},
+            **part,
+        }
         for part in (
             {"nodes_added": [["a", {}]]},
             {"nodes_added": [[["x"], {}]]},

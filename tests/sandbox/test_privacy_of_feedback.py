@@ -10,11 +10,11 @@ import networkx as nx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
-from nl2net.model import AttributeSchema, GraphClass, GraphSchema, Library
 from nl2net.sandbox import Facts, Feedback, GraphPayload, Outcome, Sandbox, Task
 from nl2net.sandbox.feedback import HINTS, KINDS, OPERAND_TYPES, build_feedback
 from nl2net.sandbox.twin import made_up_graph
+
+from nl2net.model import AttributeSchema, GraphClass, GraphSchema, Library
 
 pytestmark = pytest.mark.kernel
 
@@ -120,7 +120,9 @@ def test_there_are_27_kinds() -> None:
 
 def test_the_twin_fails_as_data_would(sandbox: Sandbox) -> None:
     def trial(program: str, library: Library = Library.NETWORKX) -> Any:
-        return sandbox.try_on_twin(program, library=library, schema=SCHEMA, facts=Facts(), placeholders=("NODE_1", "PREFIX_1"))
+        return sandbox.try_on_twin(
+            program, library=library, schema=SCHEMA, facts=Facts(), placeholders=("NODE_1", "PREFIX_1")
+        )
 
     slip = trial("def answer(graph):\n    return sum(d['cap'] for u, v, d in graph.edges(data=True))")
     assert slip.outcome is Outcome.ERROR and slip.line == 2 and "'cap'" in slip.error

@@ -17,14 +17,14 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from nl2net.model import ResultType
 from nl2net.sandbox.channel.classify import classify
 from nl2net.sandbox.channel.decode import BadFrame, Decoder, parse_object
 from nl2net.sandbox.channel.encode import CannotEncode, Encoder, TooLarge
 from nl2net.sandbox.channel.values import GraphValue, TableValue, ViewValue
 from nl2net.sandbox.outcome import Limits
 from nl2net.sandbox.process import wire
+
+from nl2net.model import ResultType
 
 LIMITS = Limits(items=100, text_chars=1000)
 
@@ -33,7 +33,9 @@ def through(value: Any, limits: Limits = LIMITS) -> Any:
     """A value on its way from a child to the parent."""
     encoder = Encoder(limits)
     body = json.dumps({"value": encoder.encode_answer(value)}, allow_nan=False).encode()
-    return Decoder(limits).decode(parse_object(body, {"value": (dict, list, str, int, float, bool, type(None))})["value"])
+    return Decoder(limits).decode(
+        parse_object(body, {"value": (dict, list, str, int, float, bool, type(None))})["value"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -114,11 +116,19 @@ def test_tables_and_lists_are_cut_and_the_rest_is_too_large() -> None:
         ({"b10", "b9"}, ResultType.LIST, ["b9", "b10"]),
         ((1, 2), ResultType.LIST, [1, 2]),
         ([(1, 2), (3, 4)], ResultType.TABLE, {"columns": ["column 1", "column 2"], "rows": [[1, 2], [3, 4]]}),
-        ({"a": {"x": 1}, "b": {"y": 2}}, ResultType.TABLE, {"columns": ["key", "x", "y"], "rows": [["a", 1, None], ["b", None, 2]]}),
+        (
+            {"a": {"x": 1}, "b": {"y": 2}},
+            ResultType.TABLE,
+            {"columns": ["key", "x", "y"], "rows": [["a", 1, None], ["b", None, 2]]},
+        ),
         ([{"x": 1}], ResultType.TABLE, {"columns": ["x"], "rows": [[1]]}),
         (pd.Series({"a": 1}, name="n"), ResultType.TABLE, {"columns": ["index", "n"], "rows": [["a", 1]]}),
         (pd.DataFrame({"a": [1]}), ResultType.TABLE, {"columns": ["a"], "rows": [[1]]}),
-        ({"figure": "bar", "table": {"a": 1}}, ResultType.FIGURE, {"kind": "bar", "table": {"columns": ["key", "value"], "rows": [["a", 1]]}}),
+        (
+            {"figure": "bar", "table": {"a": 1}},
+            ResultType.FIGURE,
+            {"kind": "bar", "table": {"columns": ["key", "value"], "rows": [["a", 1]]}},
+        ),
     ],
 )
 def test_classification(value: Any, kind: ResultType, data: Any) -> None:
@@ -128,10 +138,18 @@ def test_classification(value: Any, kind: ResultType, data: Any) -> None:
 
 
 PLAIN = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(st.characters(exclude_categories=["Cs"])),
-    lambda inner: st.lists(inner, max_size=4)
-    | st.tuples(inner, inner)
-    | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), max_size=5) | st.integers(), inner, max_size=4),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False)
+    | st.text(st.characters(exclude_categories=["Cs"])),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.tuples(inner, inner)
+        | st.dictionaries(
+            st.text(st.characters(exclude_categories=["Cs"]), max_size=5) | st.integers(), inner, max_size=4
+        )
+    ),
     max_leaves=15,
 )
 
@@ -175,7 +193,7 @@ def test_bytes_are_parsed_or_refused(body: bytes) -> None:
     "body",
     [
         b'{"a": NaN}', b'{"a": Infinity}', b'{"a": 1e999}', b'{"a": 1, "a": 2}', b'{"a": ' + b"9" * 5000 + b"}",
-        b'{"a": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", b'{"a": 1, "b": 2}', b"[]", b"\xff\xfe", b"", b'{"a": true}',
+        b'{"a": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", b'{"a": 1, "b": 2}', b"[]", b"\xff\xfe", b"", b'{"a": true}',  # noqa: E501
         b'{"a": "1"}', b"{" * 13_000_000,
     ],
 )  # fmt: skip

@@ -7,12 +7,12 @@ import subprocess
 import sys
 
 import pytest
-
-from nl2net.errors import ProgramFailed, TimeLimit
 from nl2net.sandbox.doctor import examine
 from nl2net.sandbox.outcome import Level, Limits
 from nl2net.sandbox.process.bubblewrap import bubblewrap_arguments
 from nl2net.sandbox.process.parser import ParserWorker
+
+from nl2net.errors import ProgramFailed, TimeLimit
 
 pytestmark = pytest.mark.kernel
 
@@ -46,7 +46,18 @@ def test_doctor_attacks_every_layer_and_all_hold() -> None:
     absent = {name for name, value in report.layers.layers.items() if value != "held"}
     assert [trial for trial in missed if trial.layer not in absent] == []
     aimed = {trial.layer for trial in report.trials}
-    assert {"policy", "descriptors", "rlimits", "namespaces", "landlock", "seccomp", "mdwe", "channel", "deadline", "parent death"} <= aimed
+    assert {
+        "policy",
+        "descriptors",
+        "rlimits",
+        "namespaces",
+        "landlock",
+        "seccomp",
+        "mdwe",
+        "channel",
+        "deadline",
+        "parent death",
+    } <= aimed
     assert "versions" in json.loads(json.dumps(report.to_json()))
 
 

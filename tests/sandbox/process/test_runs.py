@@ -15,11 +15,11 @@ from typing import Any
 import networkx as nx
 import pandas as pd
 import pytest
-
-from nl2net.model import AttributeSchema, GraphClass, GraphSchema, Library, ResultType, TableSchema
 from nl2net.sandbox import Cancelled, Facts, GraphHolder, GraphPayload, Level, Limits, Outcome, Sandbox, Task
 from nl2net.sandbox.channel.classify import plain
 from nl2net.sandbox.channel.values import TableValue, ViewValue
+
+from nl2net.model import AttributeSchema, GraphClass, GraphSchema, Library, ResultType, TableSchema
 from tests.conftest import SHARED
 
 pytestmark = pytest.mark.kernel
@@ -73,7 +73,7 @@ def holder(sandbox: Sandbox) -> GraphHolder:
         ("def answer(graph):\n    return max([])", Outcome.ERROR, "empty"),
         ("def answer(graph):\n    return 1 / 0", Outcome.ERROR, "zero"),
         ("def answer(graph):\n    return nx.shortest_path(graph, 'n0', 'q')", Outcome.ERROR, "node"),
-        ("def answer(graph):\n    return nx.topological_generations(graph) and list(nx.strongly_connected_components(graph))",
+        ("def answer(graph):\n    return nx.topological_generations(graph) and list(nx.strongly_connected_components(graph))",  # noqa: E501
          Outcome.ERROR, "graph_kind"),
         ("def answer(graph):\n    return (n for n in graph)", Outcome.ERROR, "result"),
         ("def answer(graph):\n    def f(n):\n        return f(n)\n    return f(1)", Outcome.RECURSION, "recursion"),
@@ -117,10 +117,13 @@ def test_pandas_and_sql(holder: GraphHolder) -> None:
 
 SQL_ATTACKS = [
     "SELECT * FROM read_csv('/etc/passwd')", "SELECT * FROM '/etc/passwd'", "SELECT * FROM read_text('/etc/passwd')",
-    "SELECT * FROM glob('/*')", "COPY nodes TO '/dev/shm/never'", "ATTACH '/dev/shm/never.db'", "INSTALL httpfs", "LOAD httpfs",
+    "SELECT * FROM glob('/*')", "COPY nodes TO '/dev/shm/never'", "ATTACH '/dev/shm/never.db'", "INSTALL httpfs",
+    "LOAD httpfs",
     "SET threads = 4", "SET enable_external_access = true", "RESET lock_configuration", "PRAGMA database_list",
-    "SELECT getenv('HOME')", "SELECT 1; DROP VIEW nodes", "CREATE TABLE x AS SELECT 1", "EXPORT DATABASE '/dev/shm/never'",
-    "SELECT * FROM duckdb_secrets()", "SELECT * FROM sniff_csv('/etc/passwd')", "SELECT * FROM parquet_scan('/etc/passwd')",
+    "SELECT getenv('HOME')", "SELECT 1; DROP VIEW nodes", "CREATE TABLE x AS SELECT 1",
+    "EXPORT DATABASE '/dev/shm/never'",
+    "SELECT * FROM duckdb_secrets()", "SELECT * FROM sniff_csv('/etc/passwd')",
+    "SELECT * FROM parquet_scan('/etc/passwd')",
     "FROM query('SELECT 1; DROP VIEW nodes')", "CALL pragma_version()", "EXPLAIN ANALYZE SELECT 1",
 ]  # fmt: skip
 
@@ -303,9 +306,13 @@ def test_ordinary_programs_answer_as_plain_python_does(sandbox: Sandbox) -> None
             rows = [list(row) for row in frame.itertuples(index=False)]
             equal = isinstance(found, TableValue) and same(bare(rows), plain([list(row) for row in found.rows]))
         else:
-            kinds = type(found) is type(expected) or isinstance(found, (frozenset, ViewValue)) or hasattr(expected, "dtype")
+            kinds = (
+                type(found) is type(expected) or isinstance(found, (frozenset, ViewValue)) or hasattr(expected, "dtype")
+            )
             equal = kinds or isinstance(expected, dict)
-            equal = equal and same(bare(expected), plain(found) if not isinstance(found, frozenset) else sorted(plain(found), key=str))
+            equal = equal and same(
+                bare(expected), plain(found) if not isinstance(found, frozenset) else sorted(plain(found), key=str)
+            )
         if report.outcome is not Outcome.OK or not equal or report.printed != case.get("printed", ""):
             wrong.append((case["number"], report.outcome, report.error, found, expected))
     assert wrong == []
