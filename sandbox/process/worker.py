@@ -157,6 +157,8 @@ class WorkerProcess:
         """Whether the process still runs."""
         if self._process is not None:
             return self._process.poll() is None
+        if self._out < 0:
+            return False
         # A worker that was forked off is no child of ours: its end of the pipe tells.
         poll = select.poll()
         poll.register(self._out, 0)

@@ -68,7 +68,7 @@ ATTEMPTS: dict[str, str] = {
     "x32 call": _LIBC + "if libc.syscall(0x40000027) >= 0:\n    return 'REACHED'",
     "undo the filter": _LIBC + "if libc.prctl(22, 0, 0) == 0:\n    return 'REACHED'",
     "dumpable again": _LIBC + "if libc.prctl(4, 1, 0, 0, 0) == 0:\n    return 'REACHED'",
-    "take memory": "x = bytearray(1 << 30)\nreturn 'REACHED' + str(len(x))",
+    "take memory": "import mmap\nx = mmap.mmap(-1, 1 << 30)\nreturn 'REACHED' + str(len(x))",
     "other descriptors": (
         "import os\nfor n in range(4, 64):\n    try:\n        os.write(n, b'x')\n        return 'REACHED'\n"
         "    except OSError:\n        pass"
