@@ -69,9 +69,8 @@ def _named_later(context: Context, name: str) -> bool:
             "reset_index",
             "DataFrame",
             "set_axis",
-        ):
-            if any(isinstance(p, ast.Constant) and p.value == name for p in ast.walk(call)):
-                return True
+        ) and any(isinstance(p, ast.Constant) and p.value == name for p in ast.walk(call)):
+            return True
     return name == "index"
 
 
@@ -135,10 +134,10 @@ def one_sided(context: Context) -> Iterator[Finding]:
             ):
                 names.add(column.slice.value)
                 receiver = context.role(column.value)
-            sides = names & {"source", "target"}
+            sides = {name for name in ("source", "target") if name in names}
             if receiver is not None and receiver.owner == "edge" and len(sides) == 1:
                 make = repair if context.library is Library.PANDAS and call.func.attr != "merge" else caveat
-                fix = 'The links have no direction: use ends(edges), which has each link from both sides, and group by "node".'
+                fix = 'Links have no direction: use ends(edges), which has both sides of each link, and group by "node".'
                 yield make("one-sided", call, f"only links with the node as {sides.pop()} are counted", fix)
 
 

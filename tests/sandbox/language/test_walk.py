@@ -41,10 +41,7 @@ DANGEROUS_TYPES = (
 )
 DANGEROUS = {
     id(f)
-    for f in (builtins.open, builtins.eval, builtins.exec, builtins.compile, builtins.setattr, builtins.getattr)
-    + (builtins.globals, builtins.__import__, builtins.vars, builtins.super, os.system, os.open, os.popen)
-    + (subprocess.Popen, io.open, pd.read_csv, pd.eval, np.load, np.save, np.fromfile, np.frombuffer, np.ndarray)
-    + (np.lib.stride_tricks.as_strided, sys.exit, nx.read_gml, nx.write_gml, type, object.__getattribute__)
+    for f in (builtins.open, builtins.eval, builtins.exec, builtins.compile, builtins.setattr, builtins.getattr, builtins.globals, builtins.__import__, builtins.vars, builtins.super, os.system, os.open, os.popen, subprocess.Popen, io.open, pd.read_csv, pd.eval, np.load, np.save, np.fromfile, np.frombuffer, np.ndarray, np.lib.stride_tricks.as_strided, sys.exit, nx.read_gml, nx.write_gml, type, object.__getattribute__)
 }
 
 
@@ -131,7 +128,7 @@ def _members(value: Any) -> dict[str, Any]:
     for name in sorted(names):
         try:
             found[name] = guarded_getattr(value, name)
-        except (RefusedCode, AttributeError, TypeError, ValueError, NotImplementedError, KeyError):
+        except (RefusedCode, AttributeError, TypeError, ValueError, NotImplementedError, KeyError, OverflowError):
             continue
     return found
 
