@@ -42,7 +42,7 @@ types: setup tree
 
 contracts: setup
 	@rm -rf build/contracts && mkdir -p build/contracts && cp -r nl2net build/contracts/ && cp -r $(MAPPED) build/contracts/nl2net/
-	PYTHONPATH=build/contracts $(BIN)/lint-imports
+	cd build/contracts && $(CURDIR)/$(BIN)/lint-imports --no-cache --config ../../pyproject.toml
 
 test: setup lint  ## Run the checks and the tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal tests

@@ -45,6 +45,9 @@ class Settings(BaseModel):
     max_file_mb: int = Field(default=2048, ge=1)
     max_nodes: int = Field(default=2_000_000, ge=1)
     max_edges: int = Field(default=20_000_000, ge=1)
+    max_attributes: int = Field(default=2_000, ge=1, description="Attributes of one node or link in a file.")
+    max_text_chars: int = Field(default=100_000, ge=1, description="Characters of one value in a file.")
+    max_depth: int = Field(default=64, ge=4, le=400, description="Nesting of a file.")
 
 
 def _read_toml(path: Path) -> dict[str, Any]:

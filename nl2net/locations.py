@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -66,7 +67,10 @@ def default_locations() -> Locations:
     from platformdirs import PlatformDirs
 
     dirs = PlatformDirs("nl2net", appauthor=False)
-    return Locations(dirs.user_config_path, dirs.user_data_path, dirs.user_cache_path, dirs.user_runtime_path)
+    # Without a login session there is no runtime folder, and platformdirs would warn and fall back to /tmp.
+    has_runtime = "XDG_RUNTIME_DIR" in os.environ or sys.platform != "linux"
+    runtime = dirs.user_runtime_path if has_runtime else dirs.user_cache_path / "run"
+    return Locations(dirs.user_config_path, dirs.user_data_path, dirs.user_cache_path, runtime)
 
 
 def private_folder(path: Path) -> Path:

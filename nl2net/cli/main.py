@@ -14,7 +14,15 @@ from nl2net import __version__
 from nl2net.errors import Nl2netError
 
 # Each module offers `register(app)`. A new command is one file and one line here.
-COMMANDS: tuple[str, ...] = ("doctor",)
+COMMANDS: tuple[str, ...] = (
+    "ask",
+    "run",
+    "graph",
+    "model",
+    "history",
+    "doctor",
+    "config",
+)
 
 app = typer.Typer(
     name="nl2net",

@@ -7,12 +7,11 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from nl2net.errors import RefusedCode
 from nl2net.sandbox.language.attributes import guarded_getattr_builtin, guarded_hasattr
 from nl2net.sandbox.language.policy import class_table, type_table
 from nl2net.sandbox.language.proxies import ModuleProxy
 from nl2net.sandbox.language.state import current
-
-from nl2net.errors import RefusedCode
 
 FUNCTIONS = [
     "abs",

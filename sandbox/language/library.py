@@ -9,13 +9,13 @@ from typing import Any, NoReturn
 
 import networkx as nx
 import numpy as np
+
+from nl2net.errors import RefusedCode
 from nl2net.sandbox.language.frames import pivot_taker
 from nl2net.sandbox.language.policy import load_policy, resolve_module
 from nl2net.sandbox.language.proxies import ModuleProxy
 from nl2net.sandbox.language.state import current
 from nl2net.sandbox.language.strictness import require_nodes
-
-from nl2net.errors import RefusedCode
 
 RANDOM_METHODS = "random"
 ALGORITHMS = "networkx.algorithms."

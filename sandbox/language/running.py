@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from types import CodeType, MappingProxyType
 from typing import Any
 
+from nl2net.errors import RefusedCode, UserError
+from nl2net.model import Library
 from nl2net.sandbox.language.attributes import guarded_getattr
 from nl2net.sandbox.language.binding import bind_source, bind_tree
 from nl2net.sandbox.language.builtin_names import build_builtins, cut, type_name
@@ -20,9 +22,6 @@ from nl2net.sandbox.language.state import RunState, start_run
 from nl2net.sandbox.language.strictness import STRICT_NAMES
 from nl2net.sandbox.language.validation import ENTRY, Checked, check_program
 from nl2net.sandbox.language.writing import writable_attributes, writable_items
-
-from nl2net.errors import RefusedCode, UserError
-from nl2net.model import Library
 
 PRELOADED = {
     "nx": "networkx",
@@ -96,7 +95,7 @@ def run_restricted(
     Examples
     --------
     >>> import networkx as nx
-    >>> source = "def answer(graph):\\n    counts = {}\\n    for n in graph:\\n        counts[n] = graph.degree(n)\\n    return counts"
+    >>> source = "def answer(graph):\\n    return {n: graph.degree(n) for n in graph}\\n"
     >>> run_restricted(source, (nx.path_graph(3),), library=Library.NETWORKX).value
     {0: 1, 1: 2, 2: 1}
     """

@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from nl2net.sandbox.language.belt import LONGEST, refuse
-
 from nl2net.model import Finding
+from nl2net.sandbox.language.belt import LONGEST, refuse
 
 TOKEN = re.compile(
     r"(?P<space>\s+|--[^\n]*|/\*.*?\*/)"

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import networkx as nx
+
 from nl2net.sandbox.language.state import current
 
 # Names in a program that make it worth while to remember the node names before it starts.

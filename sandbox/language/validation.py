@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from nl2net.model import Finding, Library
 from nl2net.sandbox.language.belt import (
     check_builtin_names,
     check_names,
@@ -21,8 +22,6 @@ from nl2net.sandbox.language.policy import load_policy
 from nl2net.sandbox.language.proxies import INSTEAD, near_names
 from nl2net.sandbox.language.rewriting import guard, prepare
 from nl2net.sandbox.language.statements import check_statement
-
-from nl2net.model import Finding, Library
 
 ENTRY = "answer"
 SIGNATURES = {

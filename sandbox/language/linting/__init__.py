@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from nl2net.model import Finding, GraphSchema, Library, Severity
 from nl2net.sandbox.language.linting import api, graph_types, names, semantics, shapes, sql, tables
 from nl2net.sandbox.language.linting.context import Rule, build_context
 from nl2net.sandbox.outcome import Facts
-
-from nl2net.model import Finding, GraphSchema, Library, Severity
 
 __all__ = ["lint"]
 

@@ -7,11 +7,10 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from nl2net.model import AttributeSchema, Finding, GraphSchema, Library, Severity
 from nl2net.sandbox.language.linting.inference import Inference
 from nl2net.sandbox.language.linting.roles import Role
 from nl2net.sandbox.outcome import Facts
-
-from nl2net.model import AttributeSchema, Finding, GraphSchema, Library, Severity
 
 
 @dataclass(slots=True)

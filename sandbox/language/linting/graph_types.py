@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from nl2net.model import Finding
 from nl2net.sandbox.language.linting.context import Context, Rule, caveat, repair
 from nl2net.sandbox.language.linting.roles import Role
-
-from nl2net.model import Finding
 
 NOT_MULTI = frozenset(
     [

@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
+from nl2net.model import GraphSchema, Library
 from nl2net.sandbox.language.linting import roles as r
 from nl2net.sandbox.language.linting.roles import Role, dict_of, generator_of, list_of, tuple_of
-
-from nl2net.model import GraphSchema, Library
 
 Scope = dict[str, Role | None]
 SAME_ITEMS = frozenset({"list", "sorted", "set", "tuple", "frozenset"})

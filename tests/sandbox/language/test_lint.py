@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 
 import pytest
-from nl2net.sandbox.language import lint, validate
-from nl2net.sandbox.outcome import Facts
 
 from nl2net.model import Finding, GraphSchema, Library, Severity
+from nl2net.sandbox.language import lint, validate
+from nl2net.sandbox.outcome import Facts
 from tests.sandbox.language import slips
 from tests.sandbox.language.good_programs import GOOD, GOOD_PANDAS, GOOD_SQL
 from tests.sandbox.language.programs import benign_programs

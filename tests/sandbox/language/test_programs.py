@@ -8,9 +8,9 @@ from typing import Any
 import networkx as nx
 import pandas as pd
 import pytest
-from nl2net.sandbox.language import run_restricted, validate
 
 from nl2net.model import Library
+from nl2net.sandbox.language import run_restricted, validate
 from tests.sandbox.language.good_programs import GOOD, GOOD_PANDAS
 from tests.sandbox.language.programs import benign_programs, load_graph, normal, run_plain, same
 
@@ -38,7 +38,7 @@ def test_own_program_equals_plain_python(source: str) -> None:
 
 
 def frames() -> tuple[pd.DataFrame, pd.DataFrame, dict[str, Any]]:
-    graph = load_graph()
+    graph: Any = load_graph()
     nodes = pd.DataFrame.from_dict(dict(graph.nodes(data=True)), orient="index")
     return nodes, nx.to_pandas_edgelist(graph), {"sites": pd.DataFrame({"site": ["ams"]})}
 

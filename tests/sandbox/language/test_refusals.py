@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from nl2net.sandbox.language import run_restricted, validate
 
 from nl2net.errors import RefusedCode
 from nl2net.model import Library
+from nl2net.sandbox.language import run_restricted, validate
 from tests.sandbox.language.programs import load_graph
 from tests.sandbox.language.slips import body
 

@@ -12,11 +12,11 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from nl2net.sandbox.language import AskUser, CannotAnswer, Ran, locate, run_restricted
-from nl2net.sandbox.language.binding import bind_source, bind_text
 
 from nl2net.errors import RefusedCode, UserError
 from nl2net.model import Library
+from nl2net.sandbox.language import AskUser, CannotAnswer, Ran, locate, run_restricted
+from nl2net.sandbox.language.binding import bind_source, bind_text
 from tests.sandbox.language.programs import load_graph
 from tests.sandbox.language.slips import body
 

@@ -1,0 +1,186 @@
+"""Makes suites: a case is a pure function of version, seed, application, split and index."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+
+from nl2net.errors import UserError
+from nl2net.golden.built import BuiltGraph
+from nl2net.golden.case import Case, Comparison, GraphSource, Split
+from nl2net.golden.catalogue import APPLICATIONS, Intent, fill, intents
+from nl2net.golden.gate import Proof, Rejected, prove
+from nl2net.golden.recipes import build_graph
+from nl2net.golden.slots import Draw, NoOperand, draw_slots
+from nl2net.golden.streams import Stream
+from nl2net.golden.wording import decorate
+from nl2net.model import Library, ResultType, Status
+
+GENERATOR_VERSION = 1
+_ATTEMPTS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What a suite is made from.
+
+    Attributes
+    ----------
+    application : str
+        ``"traffic"`` or ``"planning"``.
+    seed : str
+        Any text; another one gives other graphs, operands and cases.
+    split : Split
+        Whose wordings, intents and graphs may be used.
+    count : int
+        Number of cases.
+    graphs : int
+        Size of the pool of graphs.
+    size : str
+        ``"full"`` makes data centre models of about 5,500 nodes; empty leaves the size to the seed.
+    """
+
+    application: str
+    seed: str
+    split: Split = Split.EVAL
+    count: int = 300
+    graphs: int = 12
+    size: str = ""
+
+    def source(self, number: int) -> GraphSource:
+        """The recipe of one graph of the pool."""
+        options = {"size": self.size} if self.size and self.application == "planning" else {}
+        return GraphSource(self.application, f"{self.seed}/{self.split}/{number}", options)
+
+
+@dataclass(slots=True)
+class Generated:
+    """Cases, and why candidates were turned away."""
+
+    recipe: Recipe
+    cases: list[Case] = field(default_factory=list)
+    rejects: Counter[str] = field(default_factory=Counter)
+
+
+def generate(recipe: Recipe) -> Generated:
+    """Make the cases of a recipe.
+
+    Raises
+    ------
+    UserError
+        The application is unknown, or the catalogue runs out of distinct cases before ``count`` is reached.
+
+    Examples
+    --------
+    >>> made = generate(Recipe("traffic", "demo", Split.DEV, count=3, graphs=2))
+    >>> len(made.cases), len({case.id for case in made.cases})
+    (3, 3)
+    """
+    if recipe.application not in APPLICATIONS:
+        raise UserError(f"unknown application {recipe.application!r}", hint=f"Known are {', '.join(APPLICATIONS)}.")
+    made = Generated(recipe)
+    seen: set[str] = set()
+    idle = index = 0
+    while len(made.cases) < recipe.count:
+        case = make_case(recipe, index, made.rejects)
+        index += 1
+        idle += 1
+        if case is not None and case.id in seen:
+            made.rejects["duplicate"] += 1
+        elif case is not None:
+            seen.add(case.id)
+            made.cases.append(case)
+            idle = 0
+        if idle > 40 * len(_order(recipe.application, recipe.split)):
+            raise UserError(
+                f"only {len(made.cases)} distinct cases, {recipe.count} asked", hint="Raise the number of graphs."
+            )
+    return made
+
+
+@cache
+def _order(application: str, split: Split) -> tuple[Intent, ...]:
+    return tuple(intent for intent in intents(application) if intent.forms(split))
+
+
+def _stream(recipe: Recipe, *purpose: object) -> Stream:
+    return Stream(GENERATOR_VERSION, recipe.seed, recipe.application, recipe.split, *purpose)
+
+
+@cache
+def _round(recipe: Recipe, number: int) -> tuple[Intent, ...]:
+    """All intents once, in random order."""
+    order = list(_order(recipe.application, recipe.split))
+    _stream(recipe, "round", number).shuffle(order)
+    return tuple(order)
+
+
+def make_case(recipe: Recipe, index: int, rejects: Counter[str] | None = None) -> Case | None:
+    """The case of one index, or ``None`` if no attempt passed the gate."""
+    rejects = Counter() if rejects is None else rejects
+    total = len(_order(recipe.application, recipe.split))
+    intent = _round(recipe, index // total)[index % total]
+    for attempt in range(_ATTEMPTS):
+        stream = _stream(recipe, index, attempt, "operands")
+        source = recipe.source(stream.below(recipe.graphs))
+        built = build_graph(source)
+        if not set(intent.needs) <= built.facts:
+            rejects["unsuited graph"] += 1
+            continue
+        try:
+            draw = draw_slots(built, intent.slots, stream)
+            proof = prove(intent, built, draw.values) if intent.outcome is Status.ANSWERED else None
+        except NoOperand:
+            rejects["no operand"] += 1
+        except Rejected as reason:
+            rejects[str(reason)] += 1
+        else:
+            return _assemble(recipe, intent, built, draw, proof, index)
+    return None
+
+
+def _assemble(recipe: Recipe, intent: Intent, built: BuiltGraph, draw: Draw, proof: Proof | None, index: int) -> Case:
+    wording = _stream(recipe, index, "wording")
+    forms = intent.forms(recipe.split)
+    number = wording.below(len(forms))
+    kept = frozenset(word for text in intent.programs.values() for word in text.replace('"', " ").split())
+    form, marks = decorate(forms[number], recipe.split, wording, kept=kept)
+    question = fill(form, draw.values)
+    program = proof.program if proof else ""
+    # Without a program the question itself is the case: the words say what cannot be answered.
+    core = program or fill(forms[number], draw.values)
+    return Case(
+        id=f"{recipe.application}-{intent.name}-{_digest(intent.name, built.source, core)}",
+        application=recipe.application,
+        intent=intent.name,
+        level=intent.level,
+        split=recipe.split,
+        question=question,
+        form=f"{recipe.split}{number + 1}{marks}",
+        graph=built.source,
+        library=Library.NETWORKX,
+        program=program,
+        type=intent.type if proof else ResultType.TEXT,
+        comparison=proof.comparison if proof else Comparison(),
+        expected=proof.expected if proof else None,
+        outcome=intent.outcome,
+        missing=intent.missing,
+        entities=tuple(entity for entity in draw.entities if entity.text in question),
+        roles={name: role for name, role in built.roles.items() if f'"{name}"' in program},
+        tags=("held-out intent",) if intent.split is Split.EVAL else (),
+    )
+
+
+def _digest(name: str, source: GraphSource, core: str) -> str:
+    text = json.dumps([GENERATOR_VERSION, name, source.recipe, source.seed, dict(source.options), core], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def cases_of(recipes: Iterator[Recipe]) -> Iterator[Case]:
+    """The cases of several recipes, one after the other."""
+    for recipe in recipes:
+        yield from generate(recipe).cases

@@ -1,0 +1,219 @@
+"""Local decisions on a question before any model is called: out of reach, out of scope, impossible, ambiguous."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from nl2net.assistant.entities import trade_words
+from nl2net.assistant.wording import pattern, wordings
+from nl2net.model import AttributeSchema, GraphSchema, Status
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the screen found. ``rest`` is the harmless half of a question that also asks for something refused."""
+
+    status: Status
+    message: str
+    choices: tuple[str, ...] = ()
+    rest: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Concept:
+    name: str
+    words: re.Pattern[str]
+    names: re.Pattern[str]
+    roles: frozenset[str]
+    excuses: re.Pattern[str] | None
+    what: str
+    source: str
+    proxy_words: re.Pattern[str] | None
+    proxies: frozenset[str]
+
+
+_STRUCTURAL = re.compile(r"contain|control|member|part_of|parent|child|support|own", re.IGNORECASE)
+
+
+def _any_of(alternatives: Sequence[str], *, words: bool = False) -> re.Pattern[str] | None:
+    text = "|".join(alternatives)
+    return re.compile(rf"\b(?:{text})(?!\w)" if words else text, re.IGNORECASE) if text else None
+
+
+@cache
+def _concepts() -> tuple[_Concept, ...]:
+    data = tomllib.loads(files("nl2net.assistant").joinpath("data/concepts.toml").read_text("utf-8"))
+    return tuple(
+        _Concept(
+            name,
+            _any_of(entry["words"], words=True) or re.compile("(?!)"),
+            _any_of(entry["names"]) or re.compile("(?!)"),
+            frozenset(entry["roles"]),
+            _any_of(entry["excuses"]),
+            entry["what"],
+            entry["source"],
+            _any_of(entry.get("proxy_words", ()), words=True),
+            frozenset(entry.get("proxies", ())),
+        )
+        for name, entry in data["concept"].items()
+    )
+
+
+def unsafe(question: str) -> Verdict | None:
+    """A request to reach outside the graph; the harmless clauses are kept in ``rest``."""
+    clauses = re.split(r"(?<=[.;!?])\s+|,\s*(?:and )?then\s+|\band then\b|;\s*", question)
+    reasons = []
+    kept = []
+    for clause in clauses:
+        found = [
+            reason
+            for reason, patterns in wordings()["unsafe"].items()
+            if any(re.search(pattern, clause, re.IGNORECASE) for pattern in patterns)
+        ]
+        reasons += found
+        if not found:
+            kept.append(clause.strip())
+    if not reasons:
+        return None
+    what = "; ".join(dict.fromkeys(reasons))
+    rest = ". ".join(clause for clause in kept if len(clause.split()) >= 3)
+    return Verdict(Status.REFUSED, f"refused: a program here cannot {what}", rest=rest)
+
+
+def missing_concept(question: str, schema: GraphSchema) -> Verdict | None:
+    """A thing that the question asks for and no attribute of the graph holds."""
+    for concept in _concepts():
+        asked = concept.words.search(question)
+        if asked is None or (concept.excuses and concept.excuses.search(question)):
+            continue
+        if any(_holds(concept, attribute) for attribute in schema.attributes):
+            continue
+        if _proxy(concept, question, schema) is not None:
+            continue
+        tables = (f"{table.name}.{column}" for table in schema.tables for column, _ in table.columns)
+        if any(concept.names.search(name) for name in tables) or _in_kinds(concept, schema):
+            continue
+        return Verdict(
+            Status.CANNOT_ANSWER,
+            f"this graph has no attribute for {concept.what} (asked: {asked.group().strip()!r}); "
+            f"{_names(schema)}. It would come from {concept.source}.",
+        )
+    return None
+
+
+def _proxy(concept: _Concept, question: str, schema: GraphSchema) -> AttributeSchema | None:
+    if concept.proxy_words is None or not concept.proxy_words.search(question):
+        return None
+    return next((a for a in schema.attributes if a.role in concept.proxies), None)
+
+
+def proxy_notes(question: str, schema: GraphSchema) -> Iterator[str]:
+    """What stands in for something that the graph does not hold, said openly."""
+    for concept in _concepts():
+        missing = not any(_holds(concept, attribute) for attribute in schema.attributes)
+        excused = concept.excuses is not None and concept.excuses.search(question)
+        stand_in = _proxy(concept, question, schema) if missing and not excused else None
+        if stand_in is not None:
+            yield f"this graph has no attribute for {concept.what}; {stand_in.public_name} stands in for it"
+
+
+def _holds(concept: _Concept, attribute: AttributeSchema) -> bool:
+    return attribute.role in concept.roles or bool(concept.names.search(attribute.name))
+
+
+def _in_kinds(concept: _Concept, schema: GraphSchema) -> bool:
+    return any(concept.names.search(kind) for kind in (*schema.node_kinds, *schema.edge_kinds))
+
+
+def no_paths(question: str, schema: GraphSchema) -> Verdict | None:
+    """A path through a model whose edges only contain or control: it would not be a path of packets."""
+    if not schema.edge_kinds or not re.search(
+        r"\b(?:shortest|physical|network|forwarding)? ?(?:path|route|hops?)\b", question
+    ):
+        return None
+    if not all(_STRUCTURAL.search(kind) for kind in schema.edge_kinds):
+        return None
+    return Verdict(
+        Status.CANNOT_ANSWER,
+        f"this model holds only {', '.join(sorted(schema.edge_kinds))} relations and no links between ports, so a physical path "
+        "cannot be computed; it would come from a link inventory or LLDP tables.",
+    )
+
+
+def _names(schema: GraphSchema) -> str:
+    parts = []
+    for owner in ("node", "edge"):
+        names = [attribute.public_name for attribute in schema.attributes_of(owner)][:12]
+        if names:
+            parts.append(f"{owner}s have {', '.join(names)}")
+    return "; ".join(parts) or "none"
+
+
+def vague(question: str, schema: GraphSchema) -> Verdict | None:
+    """ "Best", "biggest" and their kin without a criterion: one question with at most five choices."""
+    found = pattern("vague", "words").search(question)
+    if found is None or re.match(r"\s*\d", question[found.end() :]):
+        return None
+    if pattern("vague", "criterion").search(question[: found.start()] + question[found.end() :]):
+        return None
+    choices = tuple(_criteria(schema))[:5]
+    if len(choices) < 2:
+        return None
+    return Verdict(
+        Status.NEEDS_CLARIFICATION, f"{found.group()!r} by what? Choose one: {', '.join(choices)}", choices=choices
+    )
+
+
+def _criteria(schema: GraphSchema) -> Iterable[str]:
+    for attribute in schema.attributes:
+        measured = {"capacity", "traffic", "distance", "latency", "cost"}
+        if attribute.role in measured and attribute.type in {"integer", "number"}:
+            yield attribute.public_name
+    yield "number of links"
+    if schema.graph_class.directed:
+        yield "number of incoming links"
+    yield "betweenness centrality"
+
+
+def out_of_scope(question: str, schema: GraphSchema, *, has_entities: bool) -> Verdict | None:
+    """General chat: nothing of the trade, of the schema or of the graph is mentioned."""
+    words = set(re.findall(r"[a-z]+", question.lower()))
+    mentioned = has_entities or words & _network_words() or words & _schema_parts(schema)
+    if pattern("chat", "words").search(question) and not mentioned:
+        return Verdict(
+            Status.CANNOT_ANSWER, "this is not a question about the network; ask about its nodes, links and attributes"
+        )
+    if not words or (len(words) <= 1 and not mentioned):
+        return Verdict(Status.CANNOT_ANSWER, "no question was asked")
+    return None
+
+
+@cache
+def _network_words() -> frozenset[str]:
+    everyday = {
+        "and",
+        "all",
+        "any",
+        "name",
+        "named",
+        "names",
+        "time",
+        "which",
+        "with",
+        "without",
+        "model",
+        "type",
+        "share",
+        "sum",
+    }
+    return trade_words() - everyday
+
+
+def _schema_parts(schema: GraphSchema) -> set[str]:
+    text = " ".join([*(a.public_name for a in schema.attributes), *schema.node_kinds, *schema.edge_kinds])
+    return {part for part in re.split(r"[^a-z]+", text.lower()) if len(part) > 2}
