@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import networkx as nx
-from nl2net.sandbox.channel.classify import plain
-from nl2net.sandbox.channel.decode import BadFrame
 
 from nl2net.errors import UserError
 from nl2net.model import Changes, Finding, GraphSchema, Severity
+from nl2net.sandbox.channel.classify import plain
+from nl2net.sandbox.channel.decode import BadFrame
 
 _FIELDS = ("nodes_added", "nodes_changed", "nodes_removed", "edges_added", "edges_changed", "edges_removed")
 _MOST_CHANGES = 200_000

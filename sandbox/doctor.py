@@ -16,15 +16,14 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from nl2net.errors import Nl2netError, Unavailable
+from nl2net.model import GraphClass, GraphSchema, Library
 from nl2net.sandbox.channel.decode import BadFrame, parse_object
 from nl2net.sandbox.outcome import Facts, GraphPayload, LayerReport, Level, Limits, Outcome, Task
 from nl2net.sandbox.process import wire
 from nl2net.sandbox.process.seal import HELD, describe
 from nl2net.sandbox.process.worker import ENVIRONMENT
 from nl2net.sandbox.service import GraphHolder, Sandbox, require_platform
-
-from nl2net.errors import Nl2netError, Unavailable
-from nl2net.model import GraphClass, GraphSchema, Library
 
 _PACKAGES = ("nl2net", "networkx", "pandas", "numpy", "scipy", "duckdb", "RestrictedPython")
 # On an idle machine a child is gone in 50 ms; the rest is room for a busy one.

@@ -9,6 +9,8 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
+from nl2net.errors import Nl2netError, Unavailable
+from nl2net.model import GraphSchema, Library
 from nl2net.sandbox.feedback import build_feedback
 from nl2net.sandbox.outcome import (
     CheckReport,
@@ -24,9 +26,6 @@ from nl2net.sandbox.outcome import (
 )
 from nl2net.sandbox.process.reports import Reply, kind_of_reply, read_reply, run_report
 from nl2net.sandbox.process.worker import WorkerDied, WorkerOptions, WorkerProcess, fresh
-
-from nl2net.errors import Nl2netError, Unavailable
-from nl2net.model import GraphSchema, Library
 
 _CHECK_LIMITS = Limits(wall_s=10.0, cpu_s=10.0, memory_mb=512, frame_bytes=4 << 20)
 _NEEDS_FEEDBACK = frozenset(set(Outcome) - {Outcome.OK, Outcome.CANNOT_ANSWER, Outcome.ASK_USER})

@@ -10,9 +10,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from nl2net.sandbox.channel.values import GraphValue, TableValue, ViewValue
-
 from nl2net.model import ResultType, TypedResult
+from nl2net.sandbox.channel.values import GraphValue, TableValue, ViewValue
 
 FIGURES = ("bar", "line", "scatter", "histogram", "graph")
 _EXACT_INTEGER = 1 << 53

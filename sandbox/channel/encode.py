@@ -20,6 +20,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 from networkx.classes import coreviews, reportviews
+
 from nl2net.sandbox.outcome import Limits
 
 EXACT_INTEGER = 1 << 53

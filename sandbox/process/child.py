@@ -9,6 +9,8 @@ from dataclasses import asdict
 from importlib import import_module
 from typing import Any
 
+from nl2net.errors import RefusedCode
+from nl2net.model import Finding, Library, Severity
 from nl2net.sandbox.channel.encode import CannotEncode, Encoder, TooLarge
 from nl2net.sandbox.outcome import Level, Limits, Outcome
 from nl2net.sandbox.process import failure, wire
@@ -16,9 +18,6 @@ from nl2net.sandbox.process.baseline import compare
 from nl2net.sandbox.process.prepare import frames
 from nl2net.sandbox.process.seal import HELD, SealPlan, level_of, seal
 from nl2net.sandbox.twin import made_up_graph, stand_ins, texts_of
-
-from nl2net.errors import RefusedCode
-from nl2net.model import Finding, Library, Severity
 
 _RESULT = 3
 _MOST_ERROR = 4000

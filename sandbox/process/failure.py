@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any
 
 import networkx as nx
+
 from nl2net.sandbox.outcome import Outcome
 
 # File name under which wall one compiles a program.

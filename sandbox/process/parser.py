@@ -6,12 +6,11 @@ import threading
 from types import TracebackType
 from typing import Any, Self
 
+from nl2net.errors import MemoryLimit, OutputLimit, ProgramFailed, SandboxError, TimeLimit
 from nl2net.sandbox.channel.decode import Decoder
 from nl2net.sandbox.outcome import Limits, Outcome
 from nl2net.sandbox.process.reports import ending, read_reply
 from nl2net.sandbox.process.worker import WorkerDied, WorkerOptions, WorkerProcess, fresh
-
-from nl2net.errors import MemoryLimit, OutputLimit, ProgramFailed, SandboxError, TimeLimit
 
 PARSER_LIMITS = Limits(wall_s=60.0, cpu_s=60.0, memory_mb=1024, items=2_000_000, text_chars=20_000_000)
 _ERRORS: dict[Outcome, type[SandboxError]] = {

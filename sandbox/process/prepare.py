@@ -7,10 +7,10 @@ from importlib import import_module
 from typing import Any
 
 import pandas as pd
-from nl2net.sandbox.process.baseline import take_baseline
-from nl2net.sandbox.process.warm import load_for
 
 from nl2net.model import Library
+from nl2net.sandbox.process.baseline import take_baseline
+from nl2net.sandbox.process.warm import load_for
 
 _SAFE_INTEGER = 1 << 63
 

@@ -7,15 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from nl2net.errors import Unavailable
+from nl2net.model import Finding, Severity
 from nl2net.sandbox.changes import read_changes
 from nl2net.sandbox.channel.classify import classify
 from nl2net.sandbox.channel.decode import BadFrame, Decoder, parse_object
 from nl2net.sandbox.outcome import Facts, LayerReport, Level, Limits, Outcome, RunReport
 from nl2net.sandbox.process import wire
 from nl2net.sandbox.process.seal import LAYERS, describe, level_of
-
-from nl2net.errors import Unavailable
-from nl2net.model import Finding, Severity
 
 _NUMBER = (int, type(None))
 _REPLY: Mapping[str, type | tuple[type, ...]] = {

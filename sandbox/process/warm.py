@@ -9,9 +9,8 @@ import warnings
 from importlib import import_module
 from typing import Any
 
-from nl2net.sandbox.outcome import Facts
-
 from nl2net.model import GraphClass, GraphSchema, Library
+from nl2net.sandbox.outcome import Facts
 
 _LATE = [
     "bisect",

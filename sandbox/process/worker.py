@@ -18,9 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nl2net.sandbox.process import wire
-
 from nl2net.errors import Unavailable
+from nl2net.sandbox.process import wire
 
 _START_S = 120.0
 _CANCEL_S = 0.08

@@ -8,10 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from nl2net.model import GraphClass, GraphSchema
 from nl2net.sandbox import GraphHolder, GraphPayload, Limits, Outcome, RunReport, Sandbox, Task
 from nl2net.sandbox.process.worker import WorkerOptions
-
-from nl2net.model import GraphClass, GraphSchema
 from tests.escape.harness import Reply, load_graph
 
 ROOT = str(Path(__file__).resolve().parents[2])

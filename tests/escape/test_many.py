@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from nl2net.sandbox import GraphHolder
 
+from nl2net.sandbox import GraphHolder
 from tests.escape.sealed import HONEST, ask, holder
 
 pytestmark = [pytest.mark.kernel, pytest.mark.slow]

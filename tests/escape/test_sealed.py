@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from nl2net.sandbox import Level
 
 from nl2net.errors import Unavailable
+from nl2net.sandbox import Level
 from tests.escape import arena as place
 from tests.escape.arena import Arena
 from tests.escape.harness import corpus, judge, with_values

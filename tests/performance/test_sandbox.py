@@ -1,4 +1,4 @@
-"""Cost of the sandbox as ratios and differences measured in one run: against plain ``exec`` and against a cold process."""
+"""Cost of the sandbox as ratios and differences in one run: against plain ``exec`` and against a cold process."""
 
 from __future__ import annotations
 

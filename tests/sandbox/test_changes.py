@@ -8,14 +8,14 @@ import networkx as nx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from nl2net.errors import UserError
+from nl2net.model import AttributeSchema, Changes, GraphClass, GraphSchema, RelationSchema, Severity
 from nl2net.sandbox.changes import apply_changes, check_changes, read_changes
 from nl2net.sandbox.channel.decode import BadFrame, Decoder
 from nl2net.sandbox.channel.encode import Encoder
 from nl2net.sandbox.outcome import Limits
 from nl2net.sandbox.process.baseline import canonical_text, compare, take_baseline
-
-from nl2net.errors import UserError
-from nl2net.model import AttributeSchema, Changes, GraphClass, GraphSchema, RelationSchema, Severity
 
 KINDS: tuple[Any, ...] = (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
 VALUES = (
@@ -68,7 +68,8 @@ def test_applied_changes_give_the_changed_graph(data: st.DataObject) -> None:
 
 
 def test_values_that_compare_equal_are_told_apart() -> None:
-    before, after = nx.Graph(), nx.Graph()
+    before: Any = nx.Graph()
+    after: Any = nx.Graph()
     before.add_node("a", p=-1, q=1, r=True)
     after.add_node("a", p=-2, q=1.0, r=1)
     assert set(changes_between(before, after).nodes_changed["a"]) == {"p", "q", "r"}
@@ -108,7 +109,7 @@ def test_forged_changes_are_refused(found: Any) -> None:
 
 
 def test_the_check_names_what_does_not_fit() -> None:
-    graph = nx.DiGraph()
+    graph: Any = nx.DiGraph()
     graph.add_nodes_from([("s", {"kind": "switch"}), ("p", {"kind": "port"})])
     graph.add_edge("s", "p", kind="contains")
     schema = GraphSchema(

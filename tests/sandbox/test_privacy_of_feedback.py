@@ -10,11 +10,11 @@ import networkx as nx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+from nl2net.model import AttributeSchema, GraphClass, GraphSchema, Library
 from nl2net.sandbox import Facts, Feedback, GraphPayload, Outcome, Sandbox, Task
 from nl2net.sandbox.feedback import HINTS, KINDS, OPERAND_TYPES, build_feedback
 from nl2net.sandbox.twin import made_up_graph
-
-from nl2net.model import AttributeSchema, GraphClass, GraphSchema, Library
 
 pytestmark = pytest.mark.kernel
 
@@ -53,7 +53,8 @@ NAMES = st.text("qzxjkvwy", min_size=6, max_size=10)
 
 def ring(names: list[str], site: str) -> Any:
     graph = nx.cycle_graph(len(names))
-    nx.set_node_attributes(graph, site, "site")
+    for node in graph:
+        graph.nodes[node]["site"] = site
     for place, (u, v) in enumerate(list(graph.edges)):
         if place:
             graph.edges[u, v]["cap"] = place

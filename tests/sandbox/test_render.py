@@ -6,6 +6,7 @@ import unicodedata
 
 from hypothesis import given
 from hypothesis import strategies as st
+
 from nl2net.sandbox.render import csv_cell, html_text, markdown_text, visible
 
 

@@ -17,14 +17,14 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from nl2net.model import ResultType
 from nl2net.sandbox.channel.classify import classify
 from nl2net.sandbox.channel.decode import BadFrame, Decoder, parse_object
 from nl2net.sandbox.channel.encode import CannotEncode, Encoder, TooLarge
 from nl2net.sandbox.channel.values import GraphValue, TableValue, ViewValue
 from nl2net.sandbox.outcome import Limits
 from nl2net.sandbox.process import wire
-
-from nl2net.model import ResultType
 
 LIMITS = Limits(items=100, text_chars=1000)
 
@@ -72,7 +72,7 @@ def test_frames_and_graphs() -> None:
     table = through(frame)
     assert isinstance(table, TableValue)
     assert (table.columns, table.index, table.rows) == (("a", "b"), ("x", "y"), ((1, 0.5), (None, math.inf)))
-    graph = nx.MultiDiGraph()
+    graph: Any = nx.MultiDiGraph()
     graph.add_edge("a", "b", key="k", w=1)
     back = through(graph)
     assert isinstance(back, GraphValue)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 
 import pytest
+
 from nl2net.sandbox.process import syscalls
 from nl2net.sandbox.process.filter import ALLOW, ERRNO, KILL_PROCESS, answer, assemble, pack
 

@@ -7,12 +7,12 @@ import subprocess
 import sys
 
 import pytest
+
+from nl2net.errors import ProgramFailed, TimeLimit
 from nl2net.sandbox.doctor import examine
 from nl2net.sandbox.outcome import Level, Limits
 from nl2net.sandbox.process.bubblewrap import bubblewrap_arguments
 from nl2net.sandbox.process.parser import ParserWorker
-
-from nl2net.errors import ProgramFailed, TimeLimit
 
 pytestmark = pytest.mark.kernel
 
