@@ -150,8 +150,8 @@ def check_changes(changes: Changes, schema: GraphSchema, graph: Any) -> tuple[Fi
     -------
     tuple of Finding
         ``REFUSE`` for what cannot be applied (unknown ids), ``CAVEAT`` for what should be looked at: attributes that
-        the schema does not know, values of another type, new nodes without an attribute that all others of the kind have,
-        and nodes that lose their only container.
+        the schema does not know, values of another type, new nodes without an attribute that all others have, and
+        nodes that lose their only container.
     """
     unknown = tuple(_check_ids(changes, graph))
     if unknown:

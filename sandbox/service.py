@@ -114,6 +114,17 @@ class Sandbox:
         with self._lock:
             self._base = fresh(self._base, self.options)
 
+    def spawn(self, worker: WorkerProcess | None) -> WorkerProcess:
+        """The worker itself while it lives, else a new one forked off the base; the base never holds data."""
+        for attempt in (1, 2):
+            self.start()
+            try:
+                return fresh(worker, self.options, base=self._base)
+            except WorkerDied:
+                if attempt == 2:
+                    break
+        raise Unavailable("the base worker of the sandbox keeps dying", hint="Run `nl2net doctor`.")
+
     def check(self, program: str, *, library: Library, schema: GraphSchema, facts: Facts) -> CheckReport:
         """Validator and lint, in a sealed child that never held data.
 
@@ -153,7 +164,6 @@ class Sandbox:
             if holder is None:
                 holder = self._holders[key] = GraphHolder(self, payload)
         self.start()
-        holder.start()
         return holder
 
     def places(self, program: str) -> list[list[int]]:
@@ -226,13 +236,6 @@ class GraphHolder:
         worker = self._worker
         return worker.number if worker is not None else 0
 
-    def start(self) -> None:
-        """Start the worker without waiting for it."""
-        with self._lock:
-            worker = fresh(self._worker, self._sandbox.options)
-            if worker is not self._worker:
-                self._worker, self._loaded = worker, False
-
     def stop(self) -> None:
         """End the worker; the next run starts another."""
         with self._lock:
@@ -243,10 +246,11 @@ class GraphHolder:
     def ready(self) -> None:
         """Wait until the graph is in the worker."""
         with self._lock:
-            self.start()
-            assert self._worker is not None
+            worker = self._sandbox.spawn(self._worker)
+            if worker is not self._worker:
+                self._worker, self._loaded = worker, False
             if not self._loaded:
-                self._worker.ask({"kind": "load", "graph": self._payload.graph}, wall_s=600.0)
+                worker.ask({"kind": "load", "graph": self._payload.graph}, wall_s=600.0)
                 self._loaded = True
 
     def run(self, task: Task, *, limits: Limits | None = None, cancel: threading.Event | None = None) -> RunReport:

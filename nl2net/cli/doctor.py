@@ -7,15 +7,19 @@ from typing import Annotated, Any
 
 import typer
 
+from nl2net.errors import Nl2netError
+
 
 def _model_status() -> dict[str, Any]:
-    """State of the models, where that part is installed."""
+    """State of model access; a broken setting is reported and hides nothing of the sandbox."""
+    from nl2net.config import load_settings
+    from nl2net.llm import status
+    from nl2net.locations import default_locations
+
     try:
-        from nl2net.llm import status
-    except ImportError:
-        return {}
-    found = status()
-    return found if isinstance(found, dict) else {"model": str(found)}
+        return status(default_locations(), settings=load_settings())
+    except Nl2netError as error:
+        return {"problem": str(error)}
 
 
 def register(app: typer.Typer) -> None:

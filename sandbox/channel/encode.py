@@ -226,9 +226,12 @@ _INDEXES = (
     pd.Index, pd.RangeIndex, pd.MultiIndex, pd.DatetimeIndex, pd.TimedeltaIndex, pd.CategoricalIndex,
     pd.IntervalIndex, pd.PeriodIndex,
 )  # fmt: skip
+_EMPTY_MAPPING: dict[str, str] = {}
 _VIEWS = (
     *(getattr(reportviews, name) for name in reportviews.__all__),
-    *(type(view) for view in ({}.keys(), {}.values(), {}.items())),
+    type(_EMPTY_MAPPING.keys()),
+    type(_EMPTY_MAPPING.values()),
+    type(_EMPTY_MAPPING.items()),
 )
 _MAP_VIEWS = tuple(
     getattr(coreviews, name) for name in coreviews.__all__ if name.endswith(("View", "Atlas", "Adjacency"))

@@ -40,6 +40,9 @@ HINTS = {
 }
 PLAIN: Reader = object  # type: ignore[assignment]  # marker: read the attribute as it is
 
+NOTHING: frozenset[str] = frozenset()
+
+_plain: dict[type, set[str]] = {}  # names that were decided to be read as they are
 _decisions: dict[tuple[type, str], Reader] = {}
 _wrapped: dict[tuple[type, str], Reader] = {}
 
@@ -59,6 +62,8 @@ def guarded_getattr(obj: Any, name: str) -> Any:
     >>> guarded_getattr("abc", "upper")()
     'ABC'
     """
+    if name in _plain.get(type(obj), NOTHING):
+        return getattr(obj, name)
     how = _decisions.get((type(obj), name))
     if how is None:
         how = _decide(obj, name)
@@ -89,7 +94,10 @@ def _decide(obj: Any, name: str) -> Reader:
 
 
 def _keep(cls: type, name: str, how: Reader) -> Reader:
-    _decisions[cls, name] = how
+    if how is PLAIN:
+        _plain.setdefault(cls, set()).add(name)
+    else:
+        _decisions[cls, name] = how
     return how
 
 
@@ -122,7 +130,7 @@ def _is_field(obj: Any, name: str) -> bool:
     if isinstance(obj, pd.Series):
         return name in obj.index
     if isinstance(obj, BaseGroupBy):
-        frame = obj.obj
+        frame = getattr(obj, "obj", None)
         return isinstance(frame, pd.DataFrame) and name in frame.columns
     return False
 

@@ -41,8 +41,6 @@ def refuse(rule: str, node: ast.AST | int | None, message: str, hint: str = "") 
 
 def check_text(source: str) -> Finding | None:
     """Sizes, on the text, before the parser may see it."""
-    if not isinstance(source, str):
-        return refuse("size", None, "a program is text")
     if len(source.encode("utf-8", "replace")) > LONGEST:
         return refuse("size", None, "the program is longer than 20 kB", "Write a shorter program.")
     if "\0" in source:

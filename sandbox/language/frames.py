@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -60,6 +61,8 @@ METHOD_NAMES = frozenset(
     ]
 )
 DEPTH = 4
+NESTED = frozenset({dict, defaultdict, OrderedDict, list, tuple, set, frozenset})
+NESTED_HINT = 'Write ["sum", "mean"] or {"column": "sum"}.'
 NAME_TAKERS = ("agg", "aggregate", "apply", "transform", "pipe", "map", "applymap", "filter")
 TIE_CUTS = ("nlargest", "nsmallest")
 
@@ -83,11 +86,14 @@ def check_method_names(value: Any, depth: int = 0) -> None:
     if isinstance(value, pd.NamedAgg):
         check_method_names(value.aggfunc, depth + 1)
         return
-    if isinstance(value, Mapping | list | tuple | set | frozenset):
+    if type(value) in NESTED:
         if depth >= DEPTH:
             raise RefusedCode("method names are nested too deeply", rule="method-name", hint="Use a flat list.")
         for item in value.values() if isinstance(value, Mapping) else value:
             check_method_names(item, depth + 1)
+    elif not (callable(value) or isinstance(value, int | float | None)):
+        # A Series, an array, a deque or a view may hold text that pandas would take for method names.
+        raise RefusedCode("functions must be given in a plain list or dictionary", rule="method-name", hint=NESTED_HINT)
 
 
 def _check_named(value: Any) -> None:
@@ -220,7 +226,7 @@ def wrapped_methods() -> dict[tuple[type, str], Callable[[Any], Any]]:
     import pandas.core.window as window
     from pandas.core.groupby.groupby import BaseGroupBy
 
-    takers = (pd.DataFrame, pd.Series, BaseGroupBy, window.Rolling, window.Expanding)
+    takers: tuple[type, ...] = (pd.DataFrame, pd.Series, BaseGroupBy, window.Rolling, window.Expanding)
     takers += (window.ExponentialMovingWindow, resample.Resampler)
     table: dict[tuple[type, str], Callable[[Any], Any]] = {}
     for cls in takers:

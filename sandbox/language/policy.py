@@ -75,7 +75,7 @@ def parse_policy(text: str) -> Policy:
     for number, line in _lines(text):
         words = line.split()
         if line.startswith("    ") and owner and group:
-            entries.extend(Entry(*owner, name, *group) for name in words)
+            entries.extend(Entry(owner[0], owner[1], name, group[0], group[1], group[2]) for name in words)
         elif line.startswith("  ") and owner and words[0] in VERDICTS and " | " in line:
             head, why = line.split(" | ", 1)
             group = (words[0] == "allow", head.split()[1], why.strip())

@@ -87,7 +87,7 @@ def find(kind: Any = None, name: Any = None) -> list[Any]:
     list
         Nodes in the order of the graph.
     """
-    graph = next(iter(current().graphs), nx.Graph())
+    graph: Any = next(iter(current().graphs), nx.Graph())
     wanted = [n for n, d in graph.nodes(data=True) if kind is None or _has_kind(d, kind)]
     if name is None:
         return wanted

@@ -1,8 +1,8 @@
 """From the tree of a program to the tree that runs: harmless habits made to work, every hook put in.
 
-Two passes. The first removes what needs no power (annotations, a main block, ``type(x).__name__``); the belt then judges
-what is left. The second is RestrictedPython's transformer with our hooks: attribute reads, writes, imports and calls
-with ``**`` become guarded calls. Iteration, unpacking, item reads and in-place operators stay native: nothing is
+Two passes. The first removes what needs no power (annotations, a main block, ``type(x).__name__``); the belt then
+judges what is left. The second is RestrictedPython's transformer with our hooks: attribute reads, writes, imports and
+calls with ``**`` become guarded calls. Iteration, unpacking, item reads and in-place operators stay native: nothing is
 guarded there, and a hook that does nothing would only cost time.
 """
 
@@ -100,7 +100,7 @@ def _narrowed(node: ast.expr) -> ast.expr:
     return node
 
 
-class GuardTransformer(RestrictingNodeTransformer):  # type: ignore[misc]  # RestrictedPython is untyped here
+class GuardTransformer(RestrictingNodeTransformer):
     """Second pass: RestrictedPython's refusals with our hooks."""
 
     def __init__(self, ranked: frozenset[str]) -> None:

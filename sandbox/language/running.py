@@ -95,7 +95,7 @@ def run_restricted(
     Examples
     --------
     >>> import networkx as nx
-    >>> source = "def answer(graph):\\n    counts = {}\\n    for n in graph:\\n        counts[n] = graph.degree(n)\\n    return counts"
+    >>> source = "def answer(graph):\\n    return {n: graph.degree(n) for n in graph}\\n"
     >>> run_restricted(source, (nx.path_graph(3),), library=Library.NETWORKX).value
     {0: 1, 1: 2, 2: 1}
     """

@@ -64,7 +64,7 @@ def run(
 def _frame(body: Callable[[], dict[str, Any]]) -> bytes:
     """The result frame; a failure to make it is reported in place of it."""
     try:
-        return _pack(EMPTY_REPLY | body())
+        return _pack({**EMPTY_REPLY, **body()})
     except MemoryError:
         pass
     except RecursionError:
@@ -118,7 +118,7 @@ def _check(request: Mapping[str, Any], held: Mapping[str, Any], options: Mapping
             sql.check_statement(source)
     except RefusedCode as error:
         findings = [finding_of(error)]
-    if hasattr(wall, "lint") and not any(finding.severity is Severity.REFUSE for finding in findings):
+    if not any(finding.severity is Severity.REFUSE for finding in findings):
         findings += wall.lint(source, library=library, schema=request["schema"], facts=request["facts"])
     return {"outcome": Outcome.OK.value, "findings": [_finding_json(finding) for finding in findings]}
 
@@ -149,7 +149,7 @@ def _run(request: Mapping[str, Any], held: Mapping[str, Any], options: Mapping[s
 
             program = sql.bind_literals(request["program"], bindings)
             sql.check_statement(program)
-            value, printed, notes = sql.run_query(held["database"], program), "", ()
+            value, printed, notes = sql.run_query(held["database"], program), "", list[str]()
         else:
             ran = wall.run_restricted(
                 request["program"],
@@ -158,7 +158,7 @@ def _run(request: Mapping[str, Any], held: Mapping[str, Any], options: Mapping[s
                 bindings=bindings,
                 seed=request["seed"],
             )
-            value, printed, notes, program = ran.value, ran.printed, ran.notes, ran.program
+            value, printed, notes, program = ran.value, ran.printed, list(ran.notes), ran.program
     except wall.CannotAnswer as signal:
         return {"outcome": Outcome.CANNOT_ANSWER.value, "message": _short(signal.reason)}
     except wall.AskUser as signal:

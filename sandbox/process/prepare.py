@@ -45,9 +45,9 @@ def frames(graph: Any) -> dict[str, pd.DataFrame]:
     Returns
     -------
     dict of str to DataFrame
-        ``nodes`` (index ``id``), ``edges`` (``source``, ``target``, for a multigraph ``key``, then attributes), ``ends``
-        (each edge seen from both of its ends: ``node``, ``neighbor``, ``direction``, then attributes) and the extra
-        tables. Integer and boolean columns with gaps keep their type.
+        ``nodes`` (index ``id``), ``edges`` (``source``, ``target``, for a multigraph ``key``, attributes), ``ends``
+        (each edge seen from both of its ends: ``node``, ``neighbor``, ``direction``, attributes) and the extra tables.
+        Integer and boolean columns with gaps keep their type.
 
     Examples
     --------

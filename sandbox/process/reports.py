@@ -160,7 +160,7 @@ def run_report(reply: Reply, *, limits: Limits, graph: Any, facts: Facts) -> Run
     if reply.fault:
         return replace(base, error=f"the answer of the program's process is not usable: {reply.fault}")
     if reply.fields is None:
-        outcome, kind, said = ending(head, limits)
+        outcome, _, said = ending(head, limits)
         refusal = (Finding("system-call", said, Severity.REFUSE),) if outcome is Outcome.REFUSED else ()
         return replace(base, outcome=outcome, error=said, findings=refusal)
     try:

@@ -12,16 +12,102 @@ from typing import Final
 
 AUDIT_ARCH: Final[Mapping[str, int]] = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
-ALLOW: Final = ["read", "write", "writev", "close", "fstat", "lseek", "mmap", "mprotect", "munmap", "brk", "mremap", "madvise", "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "sigaltstack", "restart_syscall", "sched_yield", "sched_getaffinity", "nanosleep", "clock_nanosleep", "clock_gettime", "clock_getres", "gettimeofday", "times", "getrusage", "getrlimit", "getpid", "gettid", "getuid", "geteuid", "getgid", "getegid", "futex", "set_robust_list", "rseq", "membarrier", "getrandom", "exit", "exit_group"]
+ALLOW: Final = [
+    "read",
+    "write",
+    "writev",
+    "close",
+    "fstat",
+    "lseek",
+    "mmap",
+    "mprotect",
+    "munmap",
+    "brk",
+    "mremap",
+    "madvise",
+    "rt_sigaction",
+    "rt_sigprocmask",
+    "rt_sigreturn",
+    "sigaltstack",
+    "restart_syscall",
+    "sched_yield",
+    "sched_getaffinity",
+    "nanosleep",
+    "clock_nanosleep",
+    "clock_gettime",
+    "clock_getres",
+    "gettimeofday",
+    "times",
+    "getrusage",
+    "getrlimit",
+    "getpid",
+    "gettid",
+    "getuid",
+    "geteuid",
+    "getgid",
+    "getegid",
+    "futex",
+    "set_robust_list",
+    "rseq",
+    "membarrier",
+    "getrandom",
+    "exit",
+    "exit_group",
+]
 
 # Python turns EACCES into a clean PermissionError.
-NO_ACCESS: Final = ["open", "openat", "openat2", "stat", "lstat", "newfstatat", "statx", "access", "faccessat", "faccessat2"]
+NO_ACCESS: Final = [
+    "open",
+    "openat",
+    "openat2",
+    "stat",
+    "lstat",
+    "newfstatat",
+    "statx",
+    "access",
+    "faccessat",
+    "faccessat2",
+]
 
 # A library that wants a thread fails cleanly instead of dying.
 TRY_AGAIN: Final = ("clone",)
 NOT_THERE: Final = ("clone3",)
 
-KILL: Final = ["execve", "execveat", "fork", "vfork", "socket", "socketpair", "connect", "bind", "sendto", "sendmsg", "ptrace", "process_vm_readv", "process_vm_writev", "kill", "tkill", "tgkill", "pidfd_open", "pidfd_getfd", "pidfd_send_signal", "mount", "unshare", "setns", "bpf", "keyctl", "add_key", "perf_event_open", "userfaultfd", "io_uring_setup", "memfd_create", "init_module", "finit_module", "kexec_load", "personality"]
+KILL: Final = [
+    "execve",
+    "execveat",
+    "fork",
+    "vfork",
+    "socket",
+    "socketpair",
+    "connect",
+    "bind",
+    "sendto",
+    "sendmsg",
+    "ptrace",
+    "process_vm_readv",
+    "process_vm_writev",
+    "kill",
+    "tkill",
+    "tgkill",
+    "pidfd_open",
+    "pidfd_getfd",
+    "pidfd_send_signal",
+    "mount",
+    "unshare",
+    "setns",
+    "bpf",
+    "keyctl",
+    "add_key",
+    "perf_event_open",
+    "userfaultfd",
+    "io_uring_setup",
+    "memfd_create",
+    "init_module",
+    "finit_module",
+    "kexec_load",
+    "personality",
+]
 
 # Memory that is executable is refused here too: MDWE is missing before kernel 6.3.
 PROTECTING: Final = ("mmap", "mprotect")

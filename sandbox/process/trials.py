@@ -47,10 +47,10 @@ def _attempt(attack: Callable[..., Any], *, with_pipe: bool = False) -> tuple[in
             os.write(3, said.encode()[:500])
         os._exit(0)
     os.close(writer)
-    said = b"".join(iter(lambda: os.read(reader, 4096), b""))
+    answer = b"".join(iter(lambda: os.read(reader, 4096), b""))
     os.close(reader)
     _, status = os.waitpid(child, 0)
-    return (os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0), said.decode("utf-8", "replace")
+    return (os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0), answer.decode("utf-8", "replace")
 
 
 def _judge(layer: str, attack: str, expected: tuple[str, ...], outcome: tuple[int, str]) -> Trial:
@@ -143,7 +143,7 @@ def _trials(folder: str, marker: str, port: int) -> Iterator[Trial]:
     attacks: tuple[tuple[str, tuple[str, ...], Callable[[], Any]], ...] = (
         ("make a socket", ("SIGSYS",), socket.socket),
         ("fork", ("EAGAIN", "SIGSYS"), os.fork),
-        ("start a program", ("SIGSYS",), lambda: os.execv(sys.executable, [sys.executable, "-V"])),
+        ("start a program", ("SIGSYS",), lambda: os.execv(sys.executable, [sys.executable, "-V"])),  # noqa: S606
         ("signal 0 to the parent", ("SIGSYS",), lambda: os.kill(parent, 0)),
         ("make a file in memory", ("SIGSYS",), lambda: os.memfd_create("x")),
         ("read a readable file", ("EACCES",), lambda: Path(marker).read_text()),

@@ -12,12 +12,71 @@ from typing import Any
 from nl2net.model import GraphClass, GraphSchema, Library
 from nl2net.sandbox.outcome import Facts
 
-_LATE = ["bisect", "calendar", "collections.abc", "csv", "dataclasses", "decimal", "encodings.idna", "encodings.latin_1", "encodings.punycode", "fractions", "functools", "heapq", "ipaddress", "itertools", "json", "math", "numbers", "operator", "random", "re", "statistics", "string", "textwrap", "unicodedata", "zoneinfo", "_strptime", "numpy.linalg", "numpy.random", "numpy.ma", "scipy.sparse", "traceback", "linecache"]
+_LATE = [
+    "bisect",
+    "calendar",
+    "collections.abc",
+    "csv",
+    "dataclasses",
+    "decimal",
+    "encodings.idna",
+    "encodings.latin_1",
+    "encodings.punycode",
+    "fractions",
+    "functools",
+    "heapq",
+    "ipaddress",
+    "itertools",
+    "json",
+    "math",
+    "numbers",
+    "operator",
+    "random",
+    "re",
+    "statistics",
+    "string",
+    "textwrap",
+    "unicodedata",
+    "zoneinfo",
+    "_strptime",
+    "numpy.linalg",
+    "numpy.random",
+    "numpy.ma",
+    "scipy.sparse",
+    "traceback",
+    "linecache",
+]
 
 # Costly modules that few functions need, loaded before the fork when the text of the program holds the word. By text,
 # not by time: whether a program runs must not depend on how long the worker has been idle.
 _ON_DEMAND = {
-    "scipy.sparse.linalg": ["connectivity", "eigenvector", "spectral", "fiedler", "katz", "hits", "laplacian", "communicability", "second_order", "current_flow", "information_centrality", "subgraph_centrality", "estrada", "kirchhoff", "effective", "resistance", "pagerank", "percolation", "bethe", "spectrum", "random_walk", "layout", "voterank", "directed_", "simrank"],
+    "scipy.sparse.linalg": [
+        "connectivity",
+        "eigenvector",
+        "spectral",
+        "fiedler",
+        "katz",
+        "hits",
+        "laplacian",
+        "communicability",
+        "second_order",
+        "current_flow",
+        "information_centrality",
+        "subgraph_centrality",
+        "estrada",
+        "kirchhoff",
+        "effective",
+        "resistance",
+        "pagerank",
+        "percolation",
+        "bethe",
+        "spectrum",
+        "random_walk",
+        "layout",
+        "voterank",
+        "directed_",
+        "simrank",
+    ],
     "scipy.sparse.csgraph": ["floyd_warshall", "simrank", "csgraph"],
     "scipy.linalg": ["communicability", "katz", "expm", "estrada", "subgraph_centrality"],
     "scipy.optimize": ["matching", "edit_distance", "edit_paths", "similarity", "layout", "traveling", "assignment"],
@@ -74,8 +133,7 @@ def _language(wall: Any) -> None:
 
     schema = GraphSchema(GraphClass(directed=False, multi=False), nodes=34, edges=78)
     wall.validate(_PROGRAM, library=Library.NETWORKX)
-    if hasattr(wall, "lint"):
-        wall.lint(_PROGRAM, library=Library.NETWORKX, schema=schema, facts=Facts())
+    wall.lint(_PROGRAM, library=Library.NETWORKX, schema=schema, facts=Facts())
     graph = nx.karate_club_graph()
     wall.run_restricted(_PROGRAM, (graph,), library=Library.NETWORKX, bindings={"NODE_1": "x"}, seed=1)
 

@@ -8,6 +8,7 @@ import os
 import pickle
 import select
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -55,7 +56,7 @@ class WorkerOptions:
     modules: tuple[str, ...] = ()
     warm: bool = True
 
-    def to_json(self) -> str:
+    def to_json(self, adopt: int) -> str:
         """The part that the worker reads."""
         return json.dumps(
             {
@@ -65,6 +66,7 @@ class WorkerOptions:
                 "allow_read_paths": list(self.allow_read_paths),
                 "modules": list(self.modules),
                 "warm": self.warm,
+                "adopt": adopt,
             }
         )
 
@@ -82,35 +84,84 @@ def _search_path(extra: tuple[str, ...]) -> list[str]:
 
 
 class WorkerProcess:
-    """One worker process; requests are answered one at a time."""
+    """One worker process; requests are answered one at a time.
 
-    def __init__(self, options: WorkerOptions) -> None:
+    Parameters
+    ----------
+    options : WorkerOptions
+        How to start it.
+    base : WorkerProcess, optional
+        Fork the worker off this one, which has imported everything and holds no data, instead of starting anew. The
+        new worker gets pipes of its own, so that the base never sees what is sent to it.
+    """
+
+    def __init__(self, options: WorkerOptions, *, base: WorkerProcess | None = None) -> None:
         self._lock = threading.Lock()
         self._ready = False
-        # -s and -P instead of -I: that would also ignore the hash seed.
-        command = [*options.prefix, sys.executable, "-s", "-P", "-c", _BOOT, options.to_json()]
-        self._process = subprocess.Popen(
-            [*command, *_search_path(options.paths)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=dict(ENVIRONMENT),
-            cwd="/",
-            start_new_session=True,
-        )
-        pipes = (self._process.stdin, self._process.stdout, self._process.stderr)
-        assert all(pipes)
-        self._in, self._out, self._err = (pipe.fileno() for pipe in pipes if pipe is not None)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._adopt: socket.socket | None = None
+        if base is None:
+            self._start(options)
+        else:
+            self._fork_from(base)
 
-    @property
-    def number(self) -> int:
-        """Process number."""
-        return self._process.pid
+    def _start(self, options: WorkerOptions) -> None:
+        self._adopt, theirs = socket.socketpair()
+        to_read, self._in = os.pipe()
+        self._out, to_write = os.pipe()
+        self._err, to_say = os.pipe()
+        # -s and -P instead of -I: that would also ignore the hash seed.
+        command = [*options.prefix, sys.executable, "-s", "-P", "-c", _BOOT, options.to_json(theirs.fileno())]
+        try:
+            self._process = subprocess.Popen(
+                [*command, *_search_path(options.paths)],
+                stdin=to_read,
+                stdout=to_write,
+                stderr=to_say,
+                env=dict(ENVIRONMENT),
+                cwd="/",
+                start_new_session=True,
+                pass_fds=(theirs.fileno(),),
+            )
+        finally:
+            for descriptor in (to_read, to_write, to_say):
+                os.close(descriptor)
+            theirs.close()
+        self.number = self._process.pid
+
+    def _fork_from(self, base: WorkerProcess) -> None:
+        self._err = -1
+        to_read, self._in = os.pipe()
+        self._out, to_write = os.pipe()
+        try:
+            self.number = base.fork((to_read, to_write))
+        except BaseException:
+            os.close(self._in)
+            os.close(self._out)
+            raise
+        finally:
+            os.close(to_read)
+            os.close(to_write)
+
+    def fork(self, pipes: tuple[int, int]) -> int:
+        """Let this worker, which must hold no data, fork another that serves these pipes; its process number."""
+        self.wait_ready()
+        assert self._adopt is not None
+        socket.send_fds(self._adopt, [b"x"], list(pipes))
+        head, _ = self.ask({"kind": "fork"})
+        return int(head["number"])
 
     @property
     def alive(self) -> bool:
         """Whether the process still runs."""
-        return self._process.poll() is None
+        if self._process is not None:
+            return self._process.poll() is None
+        if self._out < 0:
+            return False
+        # A worker that was forked off is no child of ours: its end of the pipe tells.
+        poll = select.poll()
+        poll.register(self._out, 0)
+        return not poll.poll(0)
 
     def wait_ready(self) -> None:
         """Wait until the libraries are imported.
@@ -186,32 +237,37 @@ class WorkerProcess:
             self.kill()
 
     def close(self) -> None:
-        """Let the process go by closing its pipe; kill it if it stays."""
-        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
-            if pipe is not None:
-                with contextlib.suppress(OSError):
-                    pipe.close()
-        try:
-            self._process.wait(timeout=1.0)
-        except subprocess.TimeoutExpired:
-            self.kill()
+        """Let the process go by closing its pipes; kill it if it stays."""
+        self._close_pipe("_in")
+        limit = time.monotonic() + 1.0
+        while self._out >= 0 and self.alive and time.monotonic() < limit:
+            time.sleep(0.005)
+        self.kill()
 
     def kill(self) -> None:
         """Kill the process; its child dies with it."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.kill()
-        self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
-            if pipe is not None:
-                with contextlib.suppress(OSError):
-                    pipe.close()
+        if self._out >= 0 and self.alive:
+            for kill in (os.killpg, os.kill):
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    kill(self.number, signal.SIGKILL)
+        if self._process is not None:
+            self._process.wait()
+        for name in ("_in", "_out", "_err"):
+            self._close_pipe(name)
+        if self._adopt is not None:
+            self._adopt.close()
+
+    def _close_pipe(self, name: str) -> None:
+        descriptor = getattr(self, name)
+        if descriptor >= 0:
+            setattr(self, name, -1)
+            os.close(descriptor)
 
 
-def fresh(worker: WorkerProcess | None, options: WorkerOptions) -> WorkerProcess:
-    """The worker itself while it lives, else a new one."""
+def fresh(worker: WorkerProcess | None, options: WorkerOptions, *, base: WorkerProcess | None = None) -> WorkerProcess:
+    """The worker itself while it lives, else a new one, forked off ``base`` where there is one."""
     if worker is not None:
         if worker.alive:
             return worker
         worker.kill()  # closes its pipes
-    return WorkerProcess(options)
+    return WorkerProcess(options, base=base)

@@ -12,6 +12,7 @@ import json
 import os
 import pickle
 import select
+import socket
 import sys
 from importlib import import_module
 from typing import Any
@@ -30,7 +31,9 @@ class Worker:
         self.control = control
         self.out = out
         self.options = options
+        self.adopt = socket.socket(fileno=options["adopt"])
         self.state: dict[str, Any] = {}
+        self.forked: list[int] = []
 
     def serve(self) -> None:
         """Answer frames until the parent closes the pipe or nothing comes for the idle time."""
@@ -50,6 +53,9 @@ class Worker:
         """Handle one request; false when the parent is gone."""
         from nl2net.sandbox.process import child, prepare, supervise
 
+        if request["kind"] == "fork":
+            self.fork()
+            return True
         if request["kind"] == "load":
             self.state = prepare.hold(request["graph"])
             _settle()
@@ -68,6 +74,24 @@ class Worker:
             return False
         self.send({"kind": "ran", **verdict.to_json()}, data)
         return True
+
+    def fork(self) -> None:
+        """Fork a worker that serves two pipes of its own; only ever before this process holds data."""
+        self.forked = [number for number in self.forked if os.waitpid(number, os.WNOHANG)[0] == 0]
+        _, pipes, _, _ = socket.recv_fds(self.adopt, 1, 2)
+        number = os.fork()
+        if number == 0:
+            os.setsid()
+            for descriptor in (self.control, self.out):
+                os.close(descriptor)
+            self.adopt.close()
+            self.control, self.out = pipes
+            self.send({"kind": "ready"}, b"")
+            return
+        for descriptor in pipes:
+            os.close(descriptor)
+        self.forked.append(number)
+        self.send({"kind": "forked", "number": number}, b"")
 
     def send(self, head: dict[str, Any], data: bytes) -> None:
         """One head frame, one data frame."""

@@ -116,7 +116,7 @@ def honest_answer(graph: nx.Graph[str], *, through: Callable[[str], Any] | None 
         repr(dict(next(iter(graph.nodes(data=True)), ("", {}))[1])),
         nx.is_frozen(graph),
         repr(nx.config.warnings_to_ignore),
-        sorted(nx.utils.backends.backends),
+        sorted(sys.modules["networkx.utils.backends"].backends),
     ]
     random.seed(12345)
     first = 0.13436424411240122  # the first value after seed 1

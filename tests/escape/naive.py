@@ -13,13 +13,24 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pandas as pd
-from RestrictedPython import compile_restricted, safe_builtins, utility_builtins
+from RestrictedPython.compile import compile_restricted
 from RestrictedPython.Eval import default_guarded_getitem, default_guarded_getiter
-from RestrictedPython.Guards import guarded_iter_unpack_sequence, guarded_unpack_sequence, safer_getattr
+from RestrictedPython.Guards import guarded_iter_unpack_sequence, guarded_unpack_sequence, safe_builtins, safer_getattr
 from RestrictedPython.PrintCollector import PrintCollector
+from RestrictedPython.Utilities import utility_builtins
 
 OPERATORS = {"+=": operator.iadd, "-=": operator.isub, "*=": operator.imul, "/=": operator.itruediv}
-MODULES = ("json", "math", "re", "random", "collections", "itertools", "statistics", "datetime", "typing")
+MODULES: tuple[str, ...] = (
+    "json",
+    "math",
+    "re",
+    "random",
+    "collections",
+    "itertools",
+    "statistics",
+    "datetime",
+    "typing",
+)
 MODULES += ("networkx", "pandas", "numpy", "operator", "functools", "ipaddress")
 
 
@@ -40,7 +51,7 @@ def run_naively(source: str, graph: Any) -> tuple[Any, str]:
         __metaclass__=type, __name__="program", BaseException=BaseException, SystemExit=SystemExit,
         Exception=Exception, ImportError=ImportError, KeyError=KeyError, hasattr=hasattr,
     )  # fmt: skip
-    printed = PrintCollector
+    printed: Any = PrintCollector
     space: dict[str, Any] = {
         "__builtins__": builtins, "_getattr_": safer_getattr, "_getitem_": default_guarded_getitem,
         "_getiter_": default_guarded_getiter, "_iter_unpack_sequence_": guarded_iter_unpack_sequence,

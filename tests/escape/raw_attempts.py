@@ -29,7 +29,7 @@ ATTEMPTS: dict[str, str] = {
     "openat2 by number": _LIBC
     + "if libc.syscall(437, -100, b'/etc/passwd', b'\\0' * 24, 24) >= 0:\n    return 'REACHED'",
     "tcp socket": "import socket\nsocket.socket()\nreturn 'REACHED'",
-    "udp socket": "import socket\nsocket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', PORT))\nreturn 'REACHED'",
+    "udp socket": "import socket\nsocket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', PORT))\nreturn 'REACHED'",  # noqa: E501
     "connect": "import socket\nsocket.create_connection(('127.0.0.1', PORT), 1)\nreturn 'REACHED'",
     "unix socket": "import socket\nsocket.socket(socket.AF_UNIX)\nreturn 'REACHED'",
     "socket pair": "import socket\nsocket.socketpair()\nreturn 'REACHED'",
@@ -45,7 +45,7 @@ ATTEMPTS: dict[str, str] = {
     "signal own group": "import os\nos.killpg(0, 0)\nreturn 'REACHED'",
     "signal everybody": "import os\nos.kill(-1, 0)\nreturn 'REACHED'",
     "pidfd": "import os\nos.pidfd_open(os.getppid())\nreturn 'REACHED'",
-    "ptrace the parent": _LIBC + "import os\nif libc.ptrace(16, os.getppid(), 0, 0) == 0:\n    return 'REACHED'",
+    "ptrace the parent": _LIBC + "import os\nif libc.ptrace(0x4206, os.getppid(), 0, 0) == 0:\n    return 'REACHED'",
     "read the parent's memory": _LIBC
     + "import os\nb = ctypes.create_string_buffer(8)\n"
     + "v = (ctypes.c_size_t * 2)(ctypes.addressof(b), 8)\n"
@@ -68,7 +68,7 @@ ATTEMPTS: dict[str, str] = {
     "x32 call": _LIBC + "if libc.syscall(0x40000027) >= 0:\n    return 'REACHED'",
     "undo the filter": _LIBC + "if libc.prctl(22, 0, 0) == 0:\n    return 'REACHED'",
     "dumpable again": _LIBC + "if libc.prctl(4, 1, 0, 0, 0) == 0:\n    return 'REACHED'",
-    "take memory": "x = bytearray(1 << 30)\nreturn 'REACHED' + str(len(x))",
+    "take memory": "import mmap\nx = mmap.mmap(-1, 1 << 30)\nreturn 'REACHED' + str(len(x))",
     "other descriptors": (
         "import os\nfor n in range(4, 64):\n    try:\n        os.write(n, b'x')\n        return 'REACHED'\n"
         "    except OSError:\n        pass"

@@ -22,7 +22,8 @@ PIECES = [
     "open('/etc/passwd')", "x = np.ndarray((9,), dtype='O')", "x = '{0.__class__}'.format(graph)", "return graph",
     "np.seterr(all='ignore')", "random.seed(7)", "nx.config.backend_priority = ['x']", "return {first: graph}",
     "cannot_answer(first)", "ask_user(first, [first])", "x = {n: d for n, d in graph.nodes(data=True)}",
-    "x = pd.DataFrame({'a': [1]}).agg('to_csv')", "x = [[]]\n    x[0].append(x)\n    return x", "return '\\x1b]0;evil\\x07'",
+    "x = pd.DataFrame({'a': [1]}).agg('to_csv')", "x = [[]]\n    x[0].append(x)\n    return x",
+    "return '\\x1b]0;evil\\x07'",
 ]  # fmt: skip
 
 
@@ -30,7 +31,7 @@ def hostile_programs(count: int, seed: int) -> Iterator[str]:
     pick = random.Random(seed)
     for _ in range(count):
         body = "\n    ".join(pick.sample(PIECES, 3))
-        yield f"def f(n):\n    return f(n + 1)\n\ndef answer(graph):\n    first = sorted(graph)[0]\n    {body}\n    return 1\n"
+        yield f"def f(n):\n    return f(n + 1)\n\ndef answer(graph):\n    first = sorted(graph)[0]\n    {body}\n    return 1\n"  # noqa: E501
 
 
 def state(graph: GraphHolder) -> dict[str, int]:

@@ -68,21 +68,21 @@ def test_applied_changes_give_the_changed_graph(data: st.DataObject) -> None:
 
 
 def test_values_that_compare_equal_are_told_apart() -> None:
-    before, after = nx.Graph(), nx.Graph()
+    before: Any = nx.Graph()
+    after: Any = nx.Graph()
     before.add_node("a", p=-1, q=1, r=True)
     after.add_node("a", p=-2, q=1.0, r=1)
     assert set(changes_between(before, after).nodes_changed["a"]) == {"p", "q", "r"}
 
 
+FIELDS = ("nodes_added", "nodes_changed", "nodes_removed", "edges_added", "edges_changed", "edges_removed")
 FORGED: list[Any] = [
     None,
     {},
     {"nodes_added": []},
     *(
         {
-            **dict.fromkeys(
-                ("nodes_added", "nodes_changed", "nodes_removed", "edges_added", "edges_changed", "edges_removed"), []
-            ),
+            **{name: [] for name in FIELDS},
             **part,
         }
         for part in (
@@ -109,7 +109,7 @@ def test_forged_changes_are_refused(found: Any) -> None:
 
 
 def test_the_check_names_what_does_not_fit() -> None:
-    graph = nx.DiGraph()
+    graph: Any = nx.DiGraph()
     graph.add_nodes_from([("s", {"kind": "switch"}), ("p", {"kind": "port"})])
     graph.add_edge("s", "p", kind="contains")
     schema = GraphSchema(

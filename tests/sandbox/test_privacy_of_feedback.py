@@ -53,7 +53,8 @@ NAMES = st.text("qzxjkvwy", min_size=6, max_size=10)
 
 def ring(names: list[str], site: str) -> Any:
     graph = nx.cycle_graph(len(names))
-    nx.set_node_attributes(graph, site, "site")
+    for node in graph:
+        graph.nodes[node]["site"] = site
     for place, (u, v) in enumerate(list(graph.edges)):
         if place:
             graph.edges[u, v]["cap"] = place

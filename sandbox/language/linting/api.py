@@ -24,7 +24,7 @@ REMOVED = {
     "networkx.OrderedGraph": "nx.Graph()",
     "networkx.OrderedDiGraph": "nx.DiGraph()",
     "networkx.connected_component_subgraphs": "[graph.subgraph(c).copy() for c in nx.connected_components(graph)]",
-    "networkx.strongly_connected_component_subgraphs": "[graph.subgraph(c) for c in nx.strongly_connected_components(graph)]",
+    "networkx.strongly_connected_component_subgraphs": "nx.strongly_connected_components(graph)",
     "networkx.random_tree": "nx.random_labeled_tree(n, seed=1)",
     "networkx.k_shortest_paths": "list(itertools.islice(nx.shortest_simple_paths(graph, a, b), k))",
     "networkx.louvain_communities": "nx.community.louvain_communities(graph, seed=1)",
@@ -228,7 +228,7 @@ def _graph_member(context: Context, node: ast.Attribute, directed: bool) -> Iter
     if name in members_here:
         if called and name in PROPERTIES:
             yield repair("call-of-property", node, f"{graph}.{name} is not called", f"Write {graph}.{name}.")
-        elif not called and name in CALL_ME and not (isinstance(parent, ast.keyword) or isinstance(parent, ast.Call)):
+        elif not called and name in CALL_ME and not isinstance(parent, ast.keyword | ast.Call):
             yield repair("missing-call", node, f"{graph}.{name} must be called", f"Write {graph}.{name}().")
         return
     if name in GRAPH_SLIPS:
@@ -262,10 +262,10 @@ def _node_member(context: Context, node: ast.Attribute) -> Iterator[Finding]:
 def frame_calls(context: Context) -> Iterator[Finding]:
     """Properties of tables that are called."""
     for call in context.calls():
-        if isinstance(call.func, ast.Attribute) and call.func.attr in FRAME_PROPERTIES:
-            if context.kind(call.func.value) == "frame":
-                text = context.text(call.func)
-                yield repair("call-of-property", call, f"{text} is not called", f"Write {text}.")
+        named = isinstance(call.func, ast.Attribute) and call.func.attr in FRAME_PROPERTIES
+        if named and isinstance(call.func, ast.Attribute) and context.kind(call.func.value) == "frame":
+            text = context.text(call.func)
+            yield repair("call-of-property", call, f"{text} is not called", f"Write {text}.")
 
 
 RULES: tuple[Rule, ...] = (module_names, keyword_arguments, members, frame_calls)

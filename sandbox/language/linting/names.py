@@ -134,9 +134,9 @@ def attribute_arguments(context: Context) -> Iterator[Finding]:
         holder = context.kind(call.func.value)
         for keyword in WEIGHT_KEYWORDS & keywords.keys():
             text = _constant(keywords[keyword])
-            if text is not None and (_is_module(context, call.func.value) or holder in ("graph", "degrees")):
-                if not name.startswith(("from_", "add_", "set_", "relabel")) and name not in _GENERATORS:
-                    yield from _judge(context, keywords[keyword], text, "edge", "WEIGHT")
+            reads = _is_module(context, call.func.value) or holder in ("graph", "degrees")
+            if text is not None and reads and not name.startswith(("from_", "add_", "set_", "relabel")):
+                yield from _judge(context, keywords[keyword], text, "edge", "WEIGHT")
         if "data" in keywords and _constant(keywords["data"]) and name in ("nodes", "edges", "in_edges", "out_edges"):
             owner = "node" if name == "nodes" else "edge"
             yield from _judge(context, call, _constant(keywords["data"]) or "", owner, "data")
@@ -146,9 +146,6 @@ def attribute_arguments(context: Context) -> Iterator[Finding]:
                 yield from _judge(context, call, text, name.split("_")[1], "get")
         if name in DEFAULT_WEIGHT and _is_module(context, call.func.value):
             yield from _default_weight(context, call, keywords)
-
-
-_GENERATORS = frozenset({"to_pandas_edgelist", "to_pandas_adjacency_new"})
 
 
 def _is_module(context: Context, node: ast.expr) -> bool:

@@ -213,11 +213,9 @@ def _is_node_list(context: Context, node: ast.expr) -> bool:
 def seeds(context: Context) -> Iterator[Finding]:
     """Random algorithms without a seed."""
     for call in context.calls():
-        if isinstance(call.func, ast.Attribute) and call.func.attr in SEEDED:
-            if not any(k.arg == "seed" for k in call.keywords):
-                yield caveat(
-                    "seed-missing", call, f"{call.func.attr} is random; the seed of the run is used", "Pass seed=1."
-                )
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        if name in SEEDED and not any(k.arg == "seed" for k in call.keywords):
+            yield caveat("seed-missing", call, f"{name} is random; the seed of the run is used", "Pass seed=1.")
 
 
 def edge_direction(context: Context) -> Iterator[Finding]:

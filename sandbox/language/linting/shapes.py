@@ -37,10 +37,14 @@ def extremes(context: Context) -> Iterator[Finding]:
             if role.kind == "degrees" and name != "sorted":
                 fix += f" The node alone is {name}({argument}, key=lambda pair: pair[1])[0]."
             yield repair("compares-names", call, f"{name} of (node, value) pairs compares the names first", fix)
-        elif item is not None and item.kind == "tuple" and item.parts and item.parts[-1] is not None:
-            if item.parts[-1].kind in ("node_attrs", "edge_attrs"):
-                fix = f'Write {name}({argument}, key=lambda item: item[-1]["attribute"]).'
-                yield repair("compares-names", call, f"{name} compares the names of nodes, not an attribute", fix)
+        elif item is not None and item.kind == "tuple" and _ends_in_attributes(item):
+            fix = f'Write {name}({argument}, key=lambda item: item[-1]["attribute"]).'
+            yield repair("compares-names", call, f"{name} compares the names of nodes, not an attribute", fix)
+
+
+def _ends_in_attributes(item: Role) -> bool:
+    last = item.parts[-1] if item.parts else None
+    return last is not None and last.kind in ("node_attrs", "edge_attrs")
 
 
 def _scored_pair(item: Role) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from nl2net.model import Finding, GraphSchema, Severity
 from nl2net.sandbox.language.linting.names import nearest_attributes
@@ -252,9 +253,9 @@ def _not_in(found: list[Token]) -> Iterator[Finding]:
     for first, second, third, fourth in zip(found, found[1:], found[2:], found[3:], strict=False):
         if first.word == "not" and second.word == "in" and third.text == "(" and fourth.word == "select":
             inner = found[found.index(fourth) :]
-            guarded = any(a.word == "is" and b.word == "not" for a, b in zip(inner, inner[1:], strict=False))
+            guarded = any(a.word == "is" and b.word == "not" for a, b in pairwise(inner))
             if not guarded:
-                fix = "Write NOT EXISTS (SELECT 1 FROM ... WHERE ...), or add WHERE column IS NOT NULL to the inner SELECT."
+                fix = "Write NOT EXISTS (SELECT 1 FROM ... WHERE ...), or add WHERE column IS NOT NULL inside."
                 yield _finding("not-in-null", first, "NOT IN gives nothing when the list holds a NULL", fix)
 
 

@@ -64,14 +64,18 @@ def _judge_columns(context: Context, node: ast.AST, holder: ast.expr, names: ast
 def _named_later(context: Context, name: str) -> bool:
     """Columns that the program makes by itself (``reset_index(name=...)``, ``rename``, ``columns=``)."""
     for call in context.calls():
-        if isinstance(call.func, ast.Attribute) and call.func.attr in (
-            "rename",
-            "reset_index",
-            "DataFrame",
-            "set_axis",
+        if (
+            isinstance(call.func, ast.Attribute)
+            and call.func.attr
+            in (
+                "rename",
+                "reset_index",
+                "DataFrame",
+                "set_axis",
+            )
+            and any(isinstance(p, ast.Constant) and p.value == name for p in ast.walk(call))
         ):
-            if any(isinstance(p, ast.Constant) and p.value == name for p in ast.walk(call)):
-                return True
+            return True
     return name == "index"
 
 
@@ -135,10 +139,12 @@ def one_sided(context: Context) -> Iterator[Finding]:
             ):
                 names.add(column.slice.value)
                 receiver = context.role(column.value)
-            sides = names & {"source", "target"}
+            sides = {name for name in ("source", "target") if name in names}
             if receiver is not None and receiver.owner == "edge" and len(sides) == 1:
                 make = repair if context.library is Library.PANDAS and call.func.attr != "merge" else caveat
-                fix = 'The links have no direction: use ends(edges), which has each link from both sides, and group by "node".'
+                fix = (
+                    'Links have no direction: use ends(edges), which has both sides of each link, and group by "node".'
+                )
                 yield make("one-sided", call, f"only links with the node as {sides.pop()} are counted", fix)
 
 

@@ -72,7 +72,7 @@ def test_frames_and_graphs() -> None:
     table = through(frame)
     assert isinstance(table, TableValue)
     assert (table.columns, table.index, table.rows) == (("a", "b"), ("x", "y"), ((1, 0.5), (None, math.inf)))
-    graph = nx.MultiDiGraph()
+    graph: Any = nx.MultiDiGraph()
     graph.add_edge("a", "b", key="k", w=1)
     back = through(graph)
     assert isinstance(back, GraphValue)
@@ -193,7 +193,7 @@ def test_bytes_are_parsed_or_refused(body: bytes) -> None:
     "body",
     [
         b'{"a": NaN}', b'{"a": Infinity}', b'{"a": 1e999}', b'{"a": 1, "a": 2}', b'{"a": ' + b"9" * 5000 + b"}",
-        b'{"a": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", b'{"a": 1, "b": 2}', b"[]", b"\xff\xfe", b"", b'{"a": true}',
+        b'{"a": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", b'{"a": 1, "b": 2}', b"[]", b"\xff\xfe", b"", b'{"a": true}',  # noqa: E501
         b'{"a": "1"}', b"{" * 13_000_000,
     ],
 )  # fmt: skip

@@ -38,7 +38,7 @@ def test_own_program_equals_plain_python(source: str) -> None:
 
 
 def frames() -> tuple[pd.DataFrame, pd.DataFrame, dict[str, Any]]:
-    graph = load_graph()
+    graph: Any = load_graph()
     nodes = pd.DataFrame.from_dict(dict(graph.nodes(data=True)), orient="index")
     return nodes, nx.to_pandas_edgelist(graph), {"sites": pd.DataFrame({"site": ["ams"]})}
 

@@ -43,7 +43,8 @@ def network() -> Any:
     for place, node in enumerate(graph):
         if place:
             graph.nodes[node]["cap"] = place
-    nx.set_edge_attributes(graph, 1.5, "w")
+    for edge in graph.edges:
+        graph.edges[edge]["w"] = 1.5
     graph.graph["tables"] = {"demands": [{"source": "n1", "value": 2.5}]}
     return graph
 
@@ -73,7 +74,7 @@ def holder(sandbox: Sandbox) -> GraphHolder:
         ("def answer(graph):\n    return max([])", Outcome.ERROR, "empty"),
         ("def answer(graph):\n    return 1 / 0", Outcome.ERROR, "zero"),
         ("def answer(graph):\n    return nx.shortest_path(graph, 'n0', 'q')", Outcome.ERROR, "node"),
-        ("def answer(graph):\n    return nx.topological_generations(graph) and list(nx.strongly_connected_components(graph))",
+        ("def answer(graph):\n    return nx.topological_generations(graph) and list(nx.strongly_connected_components(graph))",  # noqa: E501
          Outcome.ERROR, "graph_kind"),
         ("def answer(graph):\n    return (n for n in graph)", Outcome.ERROR, "result"),
         ("def answer(graph):\n    def f(n):\n        return f(n)\n    return f(1)", Outcome.RECURSION, "recursion"),
@@ -117,10 +118,13 @@ def test_pandas_and_sql(holder: GraphHolder) -> None:
 
 SQL_ATTACKS = [
     "SELECT * FROM read_csv('/etc/passwd')", "SELECT * FROM '/etc/passwd'", "SELECT * FROM read_text('/etc/passwd')",
-    "SELECT * FROM glob('/*')", "COPY nodes TO '/dev/shm/never'", "ATTACH '/dev/shm/never.db'", "INSTALL httpfs", "LOAD httpfs",
+    "SELECT * FROM glob('/*')", "COPY nodes TO '/dev/shm/never'", "ATTACH '/dev/shm/never.db'", "INSTALL httpfs",
+    "LOAD httpfs",
     "SET threads = 4", "SET enable_external_access = true", "RESET lock_configuration", "PRAGMA database_list",
-    "SELECT getenv('HOME')", "SELECT 1; DROP VIEW nodes", "CREATE TABLE x AS SELECT 1", "EXPORT DATABASE '/dev/shm/never'",
-    "SELECT * FROM duckdb_secrets()", "SELECT * FROM sniff_csv('/etc/passwd')", "SELECT * FROM parquet_scan('/etc/passwd')",
+    "SELECT getenv('HOME')", "SELECT 1; DROP VIEW nodes", "CREATE TABLE x AS SELECT 1",
+    "EXPORT DATABASE '/dev/shm/never'",
+    "SELECT * FROM duckdb_secrets()", "SELECT * FROM sniff_csv('/etc/passwd')",
+    "SELECT * FROM parquet_scan('/etc/passwd')",
     "FROM query('SELECT 1; DROP VIEW nodes')", "CALL pragma_version()", "EXPLAIN ANALYZE SELECT 1",
 ]  # fmt: skip
 
@@ -222,7 +226,10 @@ def test_a_killed_holder_takes_its_child_along_and_recovers(holder: GraphHolder)
         seen.append(wait_for_child(process))
         time.sleep(0.1)
         os.kill(process, signal.SIGKILL)
-        time.sleep(0.1)
+        # 50 ms on an idle machine; the room is for a busy one.
+        limit = time.monotonic() + 1.0
+        while runs(seen[0]) and time.monotonic() < limit:
+            time.sleep(0.01)
         seen.append(runs(seen[0]))
 
     thread = threading.Thread(target=kill)
