@@ -10,17 +10,23 @@ from typing import Any
 from nl2net.assistant.attempts import Candidate
 from nl2net.model import Severity
 
+_NEAR = 0.75
+
 Equal = Callable[[Any, Any], bool]
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The chosen candidate; ``votes`` of ``drawn`` samples agree with it; ``tied`` when no group is largest."""
+    """The chosen candidate; ``votes`` of ``drawn`` programs agree with it; ``tied`` when no group is largest.
+
+    ``borrowed`` is the similarity of a library program among those that agree, 0 without one.
+    """
 
     candidate: Candidate
     votes: int
     drawn: int
     tied: bool = False
+    borrowed: float = 0.0
 
     @property
     def consistency(self) -> float:
@@ -34,7 +40,7 @@ def choose(candidates: Sequence[Candidate], equal: Equal) -> Choice:
     Parameters
     ----------
     candidates : sequence of Candidate
-        In the order drawn; the first one was drawn greedily and wins a tie.
+        In the order drawn; a library program comes first.
     equal : callable
         Typed equality of two reports.
 
@@ -57,7 +63,7 @@ def choose(candidates: Sequence[Candidate], equal: Equal) -> Choice:
     largest = max(groups, key=_weight)
     tied = sum(math.isclose(_weight(group), _weight(largest)) for group in groups) > 1
     best = min(largest, key=lambda c: (_serious(c), c.repairs))
-    return Choice(best, len(largest), len(candidates), tied)
+    return Choice(best, len(largest), len(candidates), tied, max(c.score for c in largest))
 
 
 def _serious(candidate: Candidate) -> int:
@@ -65,5 +71,14 @@ def _serious(candidate: Candidate) -> int:
 
 
 def _weight(group: Sequence[Candidate]) -> float:
-    """Votes, with less weight for programs that keep findings."""
-    return sum(1.0 if _serious(candidate) == 0 else 0.5 for candidate in group)
+    """Votes: less for programs that keep findings, and for a library program by how alike its question is.
+
+    The weights make a near library program (0.75 and more) beat one sample that disagrees, but not two.
+    """
+    return sum(_vote(candidate) for candidate in group)
+
+
+def _vote(candidate: Candidate) -> float:
+    if candidate.origin == "library":
+        return 0.9 if candidate.score < _NEAR else 1.4
+    return 1.0 if _serious(candidate) == 0 else 0.5

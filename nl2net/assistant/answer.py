@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from nl2net.assistant.confidence import Signals
 from nl2net.model import Changes, Finding, Library, Status, TypedResult, Usage
 
 ENVELOPE_VERSION = 1
@@ -80,6 +81,7 @@ class Answer:
     provenance: Provenance = field(default_factory=Provenance)
     findings: tuple[Finding, ...] = ()
     turn: int = 0
+    signals: Signals | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The envelope of ``nl2net ask --json``, version 1."""

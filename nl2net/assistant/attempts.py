@@ -57,7 +57,11 @@ class Speaker(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """The last usable program of one sample."""
+    """The last usable program of one sample.
+
+    ``origin`` is ``"model"`` or ``"library"``; a library program has the ``score`` of its question, and is ``sure``
+    when that is enough to answer without a model.
+    """
 
     program: str
     report: RunReport | None
@@ -65,6 +69,9 @@ class Candidate:
     repairs: int = 0
     attempts: tuple[Attempt, ...] = ()
     problem: str = ""
+    origin: str = "model"
+    score: float = 0.0
+    sure: bool = False
 
     @property
     def ok(self) -> bool:

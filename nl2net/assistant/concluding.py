@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from nl2net.assistant.agreement import Choice
-from nl2net.assistant.answer import Answer, Provenance
+from nl2net.assistant.answer import Answer, Attempt, Provenance
 from nl2net.assistant.attempts import Candidate
 from nl2net.assistant.confidence import Signals, confidence
 from nl2net.assistant.gate import PrivacyGate
@@ -45,8 +45,8 @@ class Concluder:
             caveats=tuple(state.caveats),
             usage=speaker.usage if speaker else Usage(),
             provenance=Provenance(
-                model=speaker.model if speaker else "",
-                origin="model" if speaker else "",
+                model=speaker.model if speaker and speaker.model else "none",
+                origin="model" if speaker and speaker.model else "",
                 template=template_hash(),
                 schema_hash=self.graph.schema_hash,
                 fingerprint=self.graph.fingerprint,
@@ -68,20 +68,23 @@ class Concluder:
             library=state.library,
             code=report.program if report and report.program else candidate.program,
             masked_code=candidate.program,
-            attempts=candidate.attempts,
+            attempts=candidate.attempts or (Attempt(candidate.program, "ok"),),
             findings=candidate.findings,
             printed=report.printed if report else "",
         )
         if report is None or report.outcome is not Outcome.OK:
             return unusable(answer, candidate)
         answer = self._with_result(answer, state, report)
-        sure = confidence(signals_of(state, choice))
-        answer = replace(answer, confidence=sure)
+        signals = signals_of(state, choice)
+        sure = confidence(signals)
+        answer = replace(answer, confidence=sure, signals=signals)
         return doubtful(answer, choice) if sure < threshold or choice.tied else answer
 
     def _with_result(self, answer: Answer, state: AskState, report: RunReport) -> Answer:
         assert report.result is not None
         notes = [*answer.caveats, *caveats(state.masked.text, answer.masked_code, report, self.graph.schema)]
+        if candidate_is_borrowed(answer):
+            notes.append("a verified program of the library was carried over to this question; no model was asked")
         notes += [finding.message for finding in answer.findings if finding.severity is not Severity.REFUSE]
         changes = report.changes or None
         if changes is not None:
@@ -99,6 +102,11 @@ class Concluder:
                 answer.provenance, program_hash=program_hash(answer.code), sandbox=sandbox_words(report.layers)
             ),
         )
+
+
+def candidate_is_borrowed(answer: Answer) -> bool:
+    """Whether a program was found without any reply of a model."""
+    return answer.provenance.model == "none" and bool(answer.code)
 
 
 def graph_facts(graph: LoadedGraph) -> dict[str, Any]:
@@ -133,6 +141,8 @@ def signals_of(state: AskState, choice: Choice) -> Signals:
         unused=sum(token not in candidate.program for token in state.masked.bindings),
         logprob=logprobs[0] if logprobs else 0.0,
         empty=int(isinstance(rows, list) and not rows),
+        borrowed=choice.borrowed,
+        alone=int(choice.drawn == 1),
     )
 
 

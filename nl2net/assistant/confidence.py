@@ -32,6 +32,10 @@ class Signals:
         Mean log probability of the reply's tokens; 0 if the server does not tell.
     empty : int
         1 for an empty list or table.
+    borrowed : float
+        Similarity of a library program that gives the same value; 0 without one.
+    alone : int
+        1 if only one program was tried.
     """
 
     consistency: float = 1.0
@@ -42,6 +46,8 @@ class Signals:
     unused: int = 0
     logprob: float = 0.0
     empty: int = 0
+    borrowed: float = 0.0
+    alone: int = 0
 
 
 @cache

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from nl2net.assistant.adaptation import replay
+from nl2net.assistant.adaptation import rebind, replay
 from nl2net.assistant.agreement import Choice, choose
 from nl2net.assistant.answer import Answer, Timing
 from nl2net.assistant.attempts import Candidate, Problem, Trial
@@ -37,8 +37,10 @@ from nl2net.sandbox.outcome import RunReport
 
 # The built-in model reads about 100 prompt tokens a second: a short schema is worth more than a complete one.
 _SMALL_SCHEMA_TOKENS, _SCHEMA_TOKENS = 600, 1200
-_SMALL_SAMPLES, _SAMPLES = 1, 1
 _THRESHOLD = 0.5
+# Least similarity of a library program that votes, and that answers alone; see docs/accuracy.md.
+_BORROW, _SURE = 0.6, 0.88
+_EXTRA_SAMPLES = 2
 # The built-in model continues the head of its program, so that it writes no prose.
 _LEADS = {
     Library.NETWORKX: "```python\ndef answer(graph):\n",
@@ -230,20 +232,49 @@ class Assistant:
         )
 
     def _draw(self, state: AskState, messages: Sequence[Message], options: AskOptions, hooks: Hooks) -> Choice:
-        hooks.stage("model")
+        """Judge programs until they settle on a value.
+
+        The nearest program of the library, carried over to this question, votes beside the model's. When it disagrees
+        with the first one, or none of both gives a value, more samples decide.
+        """
         assert state.speaker is not None
-        drawn = options.samples or self.settings.samples or (_SMALL_SAMPLES if self._is_small() else _SAMPLES)
-        replies = state.speaker.draw(messages, drawn, purpose="code")
         trial = self._trial(state, options, hooks)
-        candidates: list[Candidate] = []
-        for number, reply in enumerate(replies, 1):
-            hooks.stage(f"program {number} of {drawn}" if drawn > 1 else "program")
-            candidates.append(trial.sample(messages, reply))
-            self._log(state, "sample", _sample_record(number, candidates[-1]))
-            if _is_settled(candidates, drawn):
-                break
+        candidates = self._borrowed(state, trial)
+        if candidates and candidates[0].sure and options.samples is None:
+            return Choice(candidates[0], 1, 1)
+        drawn = options.samples or self.settings.samples or 1
+        most = drawn if options.samples or self.settings.samples else drawn + _EXTRA_SAMPLES
+        hooks.stage("model")
+        for number, reply in enumerate(state.speaker.draw(messages, drawn, purpose="code"), 1):
+            self._judge(state, trial, messages, reply, number, candidates)
+        while not _is_settled(candidates) and drawn < most:
+            hooks.stage("second opinion")
+            replies = state.speaker.draw(messages, most, purpose="code")
+            for number, reply in enumerate(replies[drawn:], drawn + 1):
+                self._judge(state, trial, messages, reply, number, candidates)
+            drawn = most
         state.sandbox_s += trial.sandbox_s
         return choose(candidates, _same)
+
+    def _judge(
+        self, state: AskState, trial: Trial, messages: Sequence[Message], reply: str, number: int, into: list[Candidate]
+    ) -> None:
+        candidate = trial.sample(messages, reply)
+        self._log(state, "sample", _sample_record(number, candidate))
+        into.append(candidate)
+
+    def _borrowed(self, state: AskState, trial: Trial) -> list[Candidate]:
+        """The nearest program of the library with this question's names and numbers, if each has a certain place."""
+        for found in reversed(state.found[-2:]):
+            program = rebind(found.question, state.masked.text, found.program) if found.same_sense else None
+            if program is None or found.score < _BORROW:
+                continue
+            candidate, problem = trial.examine(program)
+            self._log(state, "borrowed", {"intent": found.entry.intent, "score": found.score, "program": program})
+            if candidate.ok and problem is None:
+                sure = found.score >= _SURE
+                return [replace(candidate, origin="library", score=found.score, sure=sure)]
+        return []
 
     def _dry(self, state: AskState, messages: Sequence[Message]) -> Answer:
         assert state.speaker is not None
@@ -304,12 +335,10 @@ def _shape_problem(report: RunReport, expected: str) -> Problem | None:
     return Problem(f"shape:{text}", text, "Return the asked value itself.") if text else None
 
 
-def _is_settled(candidates: Sequence[Candidate], drawn: int) -> bool:
-    """Whether the samples still to be judged cannot change the majority."""
-    if len(candidates) * 2 <= drawn:
-        return False
+def _is_settled(candidates: Sequence[Candidate]) -> bool:
+    """Whether one value has more than half of the votes and no candidate speaks against it alone."""
     choice = choose(candidates, _same)
-    return choice.votes * 2 > drawn and not choice.tied
+    return choice.votes * 2 > len(candidates) and not choice.tied
 
 
 def _sample_record(number: int, candidate: Candidate) -> dict[str, Any]:

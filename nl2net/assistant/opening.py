@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
@@ -36,8 +36,24 @@ def shipped_entries() -> list[Entry]:
 
 
 def open_library(locations: Locations) -> ProgramLibrary:
-    """Shipped pairs and the programs that this user approved."""
-    return ProgramLibrary([*load_entries(locations.library), *shipped_entries()])
+    """Shipped pairs and the programs that this user approved; with sentence vectors where the embedder was fetched."""
+    from nl2net.llm import open_embedder
+
+    shipped = shipped_entries()
+    embed = open_embedder(locations)
+    vectors = shipped_vectors(shipped) if embed is not None else {}
+    return ProgramLibrary([*load_entries(locations.library), *shipped], embed=embed, vectors=vectors)
+
+
+def shipped_vectors(entries: Sequence[Entry]) -> dict[str, Any]:
+    """Vectors of the shipped entries by key; empty when the file does not belong to them."""
+    import numpy as np
+
+    path = Path(str(files("nl2net.assistant").joinpath("data/library.npy")))
+    if not path.is_file():
+        return {}
+    matrix = np.load(path, allow_pickle=False)
+    return {entry.key: row for entry, row in zip(entries, matrix, strict=True)} if len(matrix) == len(entries) else {}
 
 
 def open_client(gate: PrivacyGate, settings: Settings, locations: Locations, environ: Mapping[str, str]) -> Any:

@@ -19,12 +19,14 @@ from nl2net.assistant.adaptation import replace_strings
 from nl2net.assistant.entities import EntityIndex
 from nl2net.assistant.entries import Entry
 from nl2net.assistant.masking import MaskedQuestion, Masker
+from nl2net.assistant.words import speakable
 from nl2net.golden import GraphSource, Pair, build_graph, development_pairs
 from nl2net.graphs import LoadedGraph, describe_graph
-from nl2net.locations import atomic_write
+from nl2net.locations import atomic_write, default_locations
 from nl2net.model import GraphSchema, Library
 
 TARGET = Path(__file__).parent / "data" / "library.jsonl"
+VECTORS = TARGET.with_suffix(".npy")
 
 
 @cache
@@ -105,10 +107,28 @@ def main() -> None:
     with atomic_write(TARGET) as stream:
         for entry in entries:
             stream.write((json.dumps(_compact(entry), ensure_ascii=False) + "\n").encode())
+    _write_vectors(entries)
     intents: Counter[Any] = Counter(entry.library for entry in entries)
     sys.stderr.write(
         f"{len(entries)} entries, {dict(intents)}, {len({e.intent for e in entries})} intents -> {TARGET.name}\n"
     )
+
+
+def _write_vectors(entries: list[Entry]) -> None:
+    """Sentence vectors in half precision, one row per entry, if the embedder was fetched."""
+    import numpy as np
+
+    from nl2net.llm import open_embedder
+
+    embed = open_embedder(default_locations())
+    if embed is None:
+        sys.stderr.write("no vectors: fetch the embedder first (nl2net model pull embedder)\n")
+        return
+    texts = sorted({speakable(entry.question) for entry in entries})
+    known = dict(zip(texts, embed(texts), strict=True))
+    matrix = np.stack([known[speakable(entry.question)] for entry in entries]).astype(np.float16)
+    with atomic_write(VECTORS) as stream:
+        np.save(stream, matrix, allow_pickle=False)
 
 
 def _compact(entry: Entry) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nl2net.llm.client import ChatClient, Message, Reply
+    from nl2net.llm.embedding import Embedder, open_embedder
     from nl2net.llm.endpoint import Endpoint
     from nl2net.llm.gate import Gate, OutgoingRequest
     from nl2net.llm.overview import status
@@ -20,12 +21,14 @@ if TYPE_CHECKING:
 _EXPORTS = {
     "Budget": "usage",
     "ChatClient": "client",
+    "Embedder": "embedding",
     "Endpoint": "endpoint",
     "Gate": "gate",
     "Message": "client",
     "OutgoingRequest": "gate",
     "Reply": "client",
     "Usage": "usage",
+    "open_embedder": "embedding",
     "resolve_endpoint": "resolve",
     "status": "overview",
 }
@@ -33,12 +36,14 @@ _EXPORTS = {
 __all__ = [
     "Budget",
     "ChatClient",
+    "Embedder",
     "Endpoint",
     "Gate",
     "Message",
     "OutgoingRequest",
     "Reply",
     "Usage",
+    "open_embedder",
     "resolve_endpoint",
     "status",
 ]
