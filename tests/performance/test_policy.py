@@ -8,11 +8,11 @@ from typing import Any
 
 import networkx as nx
 import pytest
+
+from nl2net.model import Library
 from nl2net.sandbox.language.running import build_namespace, compile_checked
 from nl2net.sandbox.language.state import RunState, start_run
 from nl2net.sandbox.language.validation import check_program
-
-from nl2net.model import Library
 from tests.sandbox.language.programs import benign_programs
 from tests.sandbox.language.slips import body
 
