@@ -24,6 +24,16 @@ from nl2net.sandbox.language.rewriting import guard, prepare
 from nl2net.sandbox.language.statements import check_statement
 
 ENTRY = "answer"
+MODULE_HINTS = {
+    "sklearn": "For clusters write from scipy.cluster.vq import kmeans2, then kmeans2(points, k, minit='++').",
+    "matplotlib": "Return the data as a table; figures are drawn outside the program.",
+    "seaborn": "Return the data as a table; figures are drawn outside the program.",
+    "os": "Leave it out: the data is in the arguments of answer().",
+    "sys": "Leave it out: the data is in the arguments of answer().",
+    "warnings": "Leave it out.",
+    "logging": "Leave it out, or use print().",
+    "time": "Leave it out; for dates use datetime.",
+}
 SIGNATURES = {
     Library.NETWORKX: ("def answer(graph):", 1, 1),
     Library.PANDAS: ("def answer(nodes, edges):", 2, 3),
@@ -173,7 +183,12 @@ def _check_module(node: ast.stmt, name: str) -> Iterator[Finding]:
     if name not in module_names():
         near = near_names(name, module_names())
         offered = "networkx, pandas, numpy, math, collections, itertools, statistics, ipaddress, datetime, re, json"
-        hint = f"Use {' or '.join(near)}." if near else f"Leave it out; available are {offered} and a few more."
+        known = MODULE_HINTS.get(name.split(".")[0], "")
+        hint = (
+            known or f"Use {' or '.join(near)}."
+            if known or near
+            else f"Leave it out; available are {offered} and a few more."
+        )
         yield refuse("import", node, f"the module {name} is not available here", hint)
 
 

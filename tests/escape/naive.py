@@ -19,7 +19,7 @@ from RestrictedPython.Guards import guarded_iter_unpack_sequence, guarded_unpack
 from RestrictedPython.PrintCollector import PrintCollector
 from RestrictedPython.Utilities import utility_builtins
 
-OPERATORS = {"+=": operator.iadd, "-=": operator.isub, "*=": operator.imul, "/=": operator.itruediv}
+OPERATORS: dict[str, Any] = {"+=": operator.iadd, "-=": operator.isub, "*=": operator.imul, "/=": operator.itruediv}
 MODULES: tuple[str, ...] = (
     "json",
     "math",
@@ -40,9 +40,14 @@ def _import(name: str, *args: Any, **kwargs: Any) -> Any:
     return __import__(name, *args, **kwargs)
 
 
+def _apply(function: Any, *args: Any, **kwargs: Any) -> Any:
+    return function(*args, **kwargs)
+
+
 def run_naively(source: str, graph: Any) -> tuple[Any, str]:
     """Compile and run with the library's own guards, raw modules and a write guard that does nothing."""
-    code = compile_restricted(source, "<naive>", "exec")
+    compiler: Any = compile_restricted
+    code = compiler(source, "<naive>", "exec")
     builtins = {**safe_builtins, **utility_builtins}
     builtins.update(
         __import__=_import, list=list, dict=dict, set=set, max=max, min=min, sum=sum, map=map, filter=filter,
@@ -56,7 +61,7 @@ def run_naively(source: str, graph: Any) -> tuple[Any, str]:
         "__builtins__": builtins, "_getattr_": safer_getattr, "_getitem_": default_guarded_getitem,
         "_getiter_": default_guarded_getiter, "_iter_unpack_sequence_": guarded_iter_unpack_sequence,
         "_unpack_sequence_": guarded_unpack_sequence, "_write_": lambda x: x, "_print_": printed,
-        "_inplacevar_": lambda op, x, y: OPERATORS[op](x, y), "_apply_": lambda f, *a, **k: f(*a, **k),
+        "_inplacevar_": lambda op, x, y: OPERATORS[op](x, y), "_apply_": _apply,
         "__metaclass__": type, "__name__": "program",
         "nx": nx, "pd": pd, "np": np, "math": math, "re": re, "statistics": statistics,
         "collections": collections, "itertools": itertools,

@@ -40,8 +40,8 @@ def lint(source: str, *, library: Library, schema: GraphSchema, facts: Facts) ->
     >>> schema = GraphSchema(GraphClass(directed=False, multi=False), nodes=8, edges=16)
     >>> source = "def answer(graph):\\n    return max(graph.degree())[0]\\n"
     >>> for finding in lint(source, library=Library.NETWORKX, schema=schema, facts=Facts()):
-    ...     print(finding.rule, finding.line, finding.hint.split(".  ")[0][:57])
-    compares-names 2 Write max(graph.degree(), key=lambda pair: pair[1]). The
+    ...     print(finding.rule, finding.line, finding.hint.split(". ")[0])
+    compares-names 2 Write max(graph.degree(), key=lambda pair: pair[1])
     """
     if library is Library.SQL:
         found = list(sql.lint_sql(source, schema))
