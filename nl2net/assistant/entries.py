@@ -45,7 +45,8 @@ class Found:
     """An entry that fits, adapted to the schema.
 
     ``score`` is the lexical similarity in 0-1, 1 for the same words; ``same_sense`` tells whether the words that decide
-    the meaning are the same.
+    the meaning are the same. ``bound`` is the program with the names and numbers of the question at hand, or ``None``
+    where one of them has no certain place.
     """
 
     entry: Entry
@@ -53,6 +54,7 @@ class Found:
     question: str
     score: float
     same_sense: bool = True
+    bound: str | None = None
 
 
 def load_entries(path: Path) -> list[Entry]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from nl2net.assistant.adaptation import rebind, replay
+from nl2net.assistant.adaptation import replay
 from nl2net.assistant.agreement import Choice, choose
 from nl2net.assistant.answer import Answer, Timing
 from nl2net.assistant.attempts import Candidate, Problem, Trial
@@ -266,11 +266,10 @@ class Assistant:
     def _borrowed(self, state: AskState, trial: Trial) -> list[Candidate]:
         """The nearest program of the library with this question's names and numbers, if each has a certain place."""
         for found in reversed(state.found[-2:]):
-            program = rebind(found.question, state.masked.text, found.program) if found.same_sense else None
-            if program is None or found.score < _BORROW:
+            if found.bound is None or not found.same_sense or found.score < _BORROW:
                 continue
-            candidate, problem = trial.examine(program)
-            self._log(state, "borrowed", {"intent": found.entry.intent, "score": found.score, "program": program})
+            candidate, problem = trial.examine(found.bound)
+            self._log(state, "borrowed", {"intent": found.entry.intent, "score": found.score, "program": found.bound})
             if candidate.ok and problem is None:
                 sure = found.score >= _SURE
                 return [replace(candidate, origin="library", score=found.score, sure=sure)]

@@ -4,8 +4,8 @@ The model is a BERT of six layers; a question takes a few milliseconds, and no d
 
 References
 ----------
-Wang et al., "MiniLM: Deep Self-Attention Distillation", NeurIPS 2020; Reimers and Gurevych, "Sentence-BERT", EMNLP 2019.
-The weights are sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0).
+Wang et al., "MiniLM: Deep Self-Attention Distillation", NeurIPS 2020; Reimers and Gurevych, "Sentence-BERT", EMNLP
+2019. The weights are sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0).
 """
 
 from __future__ import annotations
