@@ -131,7 +131,7 @@ def _top_k(comparison: Comparison, rows: list[list[Any]], ranking: list[tuple[An
     allowed = [row for row in ranking if (row[-1] <= cut if ascending else row[-1] >= cut)]
     flat = [row for row in as_rows(allowed).rows]
     flat = list(free_ends(flat)) if comparison.parameters.get("free_ends") else flat
-    keys = {json.dumps(list(row[:-1])): row[-1] for row in flat}
+    keys = {json.dumps(list(row[:-1])): to_json(row[-1]) for row in flat}
     return replace(comparison, key_column=column, keys=keys)
 
 
@@ -149,7 +149,13 @@ def to_json(value: Any) -> Any:
         return [to_json(item) for item in value]
     if isinstance(value, dict) or hasattr(value, "to_dict"):
         return [list(row) for row in as_rows(value).rows]
-    return value.item() if hasattr(value, "item") else value
+    value = value.item() if hasattr(value, "item") else value
+    return stable(value) if isinstance(value, float) and math.isfinite(value) else value
+
+
+def stable(value: float) -> float:
+    """A float of twelve digits: the last ones depend on library versions, and suites must not."""
+    return float(f"{value:.12g}")
 
 
 def _finite(value: Any) -> bool:
