@@ -18,7 +18,29 @@ from nl2net.model import Library, ResultType, Status
 
 APPLICATIONS = ("traffic", "planning")
 _KEYS = frozenset(
-    ["intent", "level", "type", "mode", "slots", "needs", "split", "program", "pandas", "sql", "dev", "eval", "outcome", "missing", "ordered", "key_column", "absolute", "extra", "predicate", "parameters", "ends"]
+    [
+        "intent",
+        "level",
+        "type",
+        "mode",
+        "slots",
+        "needs",
+        "split",
+        "program",
+        "pandas",
+        "sql",
+        "dev",
+        "eval",
+        "outcome",
+        "missing",
+        "ordered",
+        "key_column",
+        "absolute",
+        "extra",
+        "predicate",
+        "parameters",
+        "ends",
+    ]
 )
 
 

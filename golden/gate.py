@@ -129,8 +129,8 @@ def _top_k(comparison: Comparison, rows: list[list[Any]], ranking: list[tuple[An
     cut = ranking[len(rows) - 1][-1]
     ascending = bool(comparison.parameters.get("ascending"))
     allowed = [row for row in ranking if (row[-1] <= cut if ascending else row[-1] >= cut)]
-    flat = [row for row in as_rows(allowed).rows]
-    flat = list(free_ends(flat)) if comparison.parameters.get("free_ends") else flat
+    flat = as_rows(allowed).rows
+    flat = free_ends(flat) if comparison.parameters.get("free_ends") else flat
     keys = {json.dumps(list(row[:-1])): to_json(row[-1]) for row in flat}
     return replace(comparison, key_column=column, keys=keys)
 

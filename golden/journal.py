@@ -203,8 +203,8 @@ class _Reader:
     def read(self) -> Changes:
         graph, owners = self._graph, self._graph.owners()
         old_nodes = graph.journal.before(graph._node)
-        added = [] if old_nodes is None else [n for n in graph._node.keys() - old_nodes.keys()]
-        removed = [] if old_nodes is None else [n for n in old_nodes.keys() - graph._node.keys()]
+        added = [] if old_nodes is None else list(graph._node.keys() - old_nodes.keys())
+        removed = [] if old_nodes is None else list(old_nodes.keys() - graph._node.keys())
         for target, content in graph.journal.saved():
             match owners.get(id(target)):
                 case ("node", n) if n in graph._node:

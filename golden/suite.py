@@ -115,7 +115,9 @@ def write_suite(suite: Suite, path: Path) -> None:
 def shipped_suites() -> dict[str, Path]:
     """Suites that come with the package, by name."""
     folder = files("nl2net.golden") / "suites"
-    return {entry.name.removesuffix(".jsonl"): Path(str(entry)) for entry in sorted(folder.iterdir(), key=lambda e: e.name)}
+    return {
+        entry.name.removesuffix(".jsonl"): Path(str(entry)) for entry in sorted(folder.iterdir(), key=lambda e: e.name)
+    }
 
 
 def load_suite(path: Path | str) -> Suite:
@@ -143,7 +145,9 @@ def load_suite(path: Path | str) -> Suite:
     digest = hashlib.sha256("".join(line + "\n" for line in lines[1:]).encode()).hexdigest()
     if header.digest != f"sha256:{digest}":
         raise DataError(
-            "the cases do not match the digest of the header", path=place, hint="Generate the suite again from its seed."
+            "the cases do not match the digest of the header",
+            path=place,
+            hint="Generate the suite again from its seed.",
         )
     return Suite(header, cases)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from nl2net.benchmark.agents import Agent, NoopAgent, OracleAgent
-from nl2net.benchmark.runs import Caps, Manifest, Record, RunFolder, open_run, run_cases
+from nl2net.benchmark.runs import NO_CAPS, Caps, Manifest, Record, RunFolder, open_run, run_cases
 from nl2net.errors import DataError, UserError
 from nl2net.golden.case import Case
 from nl2net.golden.suite import Suite, load_suite, write_suite
@@ -74,7 +74,7 @@ def run_golden(
     options: GoldenRun,
     out: Path | None = None,
     *,
-    caps: Caps = Caps(),
+    caps: Caps = NO_CAPS,
     workers: int = 1,
     progress: Callable[[Record], None] | None = None,
 ) -> Finished:

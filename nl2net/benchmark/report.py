@@ -45,10 +45,11 @@ def render_text(manifest: Manifest, summary: Summary) -> str:
     for title in _SHORT:
         lines += _table(title, summary.tables[title])
     usage = summary.usage
+    tokens = f"{usage.prompt_tokens} + {usage.completion_tokens} tokens"
     lines += [
         f"clustered by intent and graph: {_rate(summary.clustered)}, effective n {summary.effective_n:.0f}",
         f"seconds per question: median {summary.median_seconds:.2f}, 95th percentile {summary.p95_seconds:.2f}",
-        f"requests {usage.requests}, tokens {usage.prompt_tokens} + {usage.completion_tokens}, USD {usage.cost_usd:.4f}",
+        f"{usage.requests} requests, {tokens}, USD {usage.cost_usd:.4f}",
     ]
     if summary.overall.total + summary.harness_errors < summary.cases:
         lines.append(f"incomplete: {summary.overall.total + summary.harness_errors} of {summary.cases} cases")
@@ -93,7 +94,7 @@ def render_junit(manifest: Manifest, records: Sequence[Record]) -> str:
 
 def _xml(text: str) -> str:
     # XML 1.0 has no way to write most control characters, and names of a network may hold any.
-    return "".join(c if c in "\t\n" or ord(c) >= 32 and not 0xD800 <= ord(c) <= 0xDFFF else "?" for c in text)
+    return "".join(c if c in "\t\n" or (ord(c) >= 32 and not 0xD800 <= ord(c) <= 0xDFFF) else "?" for c in text)
 
 
 def render_html(manifest: Manifest, summary: Summary, records: Sequence[Record]) -> str:
@@ -131,8 +132,9 @@ def _html_table(title: str, rows: Sequence[Row]) -> str:
 
 def _html_record(record: Record) -> str:
     confidence = "" if record.confidence is None else f", confidence {record.confidence:.2f}"
+    head = f'<span class="{record.outcome}">{record.outcome}</span> {html.escape(record.question)}'
     return (
-        f'<details><summary><span class="{record.outcome}">{record.outcome}</span> {html.escape(record.question)}</summary>'
+        f"<details><summary>{head}</summary>"
         f"<p>{html.escape(record.case)}, {record.seconds:.2f} s{confidence}</p><p>{html.escape(record.reason)}</p>"
         f"<p>{html.escape(record.message)}</p><pre>{html.escape(record.program)}</pre>"
         f"<pre>{html.escape(record.answer)}</pre></details>"

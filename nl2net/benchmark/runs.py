@@ -76,6 +76,9 @@ class Caps:
     seconds: float | None = None
 
 
+NO_CAPS = Caps()
+
+
 class RunFolder:
     """A manifest and records in JSON lines.
 
@@ -162,7 +165,7 @@ def run_cases(
     folder: RunFolder,
     *,
     workers: int = 1,
-    caps: Caps = Caps(),
+    caps: Caps = NO_CAPS,
     progress: Callable[[Record], None] | None = None,
 ) -> list[Record]:
     """Let an agent answer all cases that the folder has no record of.
@@ -257,9 +260,7 @@ def run_one(case: Case, agent: Agent, *, trial: int = 0) -> Record:
     return _record(case, agent, trial, answer, judge(case, answer, original), seconds)
 
 
-def _record(
-    case: Case, agent: Agent, trial: int, answer: AgentAnswer, judged: Judged, seconds: float = 0.0
-) -> Record:
+def _record(case: Case, agent: Agent, trial: int, answer: AgentAnswer, judged: Judged, seconds: float = 0.0) -> Record:
     return Record(
         case=case.id,
         agent=agent.name,

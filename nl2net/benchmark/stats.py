@@ -3,7 +3,7 @@
 References
 ----------
 .. [1] E. B. Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22, 1927.
-.. [2] Q. McNemar, "Note on the sampling error of the difference between correlated proportions", Psychometrika 12, 1947.
+.. [2] Q. McNemar, "Note on the sampling error of the difference between correlated proportions", Psychometrika, 1947.
 .. [3] S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6, 1979.
 """
 

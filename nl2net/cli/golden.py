@@ -61,7 +61,9 @@ def generate_command(
 
 @golden_app.command("list")
 def list_command(
-    suite: Annotated[str | None, typer.Argument(help="Suite file or shipped suite; all shipped ones if left out.")] = None,
+    suite: Annotated[
+        str | None, typer.Argument(help="Suite file or shipped suite; all shipped ones if left out.")
+    ] = None,
     limit: Annotated[int, typer.Option("--limit", min=1, help="Most cases to show.")] = 50,
     as_json: Json = False,
 ) -> None:
