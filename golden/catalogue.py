@@ -129,7 +129,7 @@ def _parse(record: dict[str, Any], application: str, path: str) -> Intent:
         for library, key in ((Library.NETWORKX, "program"), (Library.PANDAS, "pandas"), (Library.SQL, "sql"))
         if key in record
     }
-    options = {
+    options: dict[str, Any] = {
         key: record[key]
         for key in ("ordered", "key_column", "absolute", "extra", "predicate", "parameters", "ends")
         if key in record

@@ -49,7 +49,7 @@ def prove(intent: Intent, built: BuiltGraph, values: Mapping[str, str]) -> Proof
         except Exception as error:
             raise Rejected(f"error {type(error).__name__}") from error
         changes = _changes(intent, built, graph, result)
-        unsafe = bool(changes) and built.source.recipe == "planning" and broken_invariants(built, result, changes)
+        unsafe = changes is not None and built.source.recipe == "planning" and broken_invariants(built, result, changes)
     if unsafe:
         raise Rejected("unsafe")
     solved = solve(intent, built, values)
@@ -108,12 +108,13 @@ def _prove_value(intent: Intent, built: BuiltGraph, program: str, result: Any, s
             comparison = _top_k(comparison, plain, solved.value)
             expected: Any = plain
         case Mode.ANY_OF:
-            expected = to_json(solved.value)
+            expected = _sorted(to_json(solved.value))
         case Mode.PREDICATE:
             comparison = replace(comparison, parameters={**comparison.parameters, **solved.parameters})
             expected = plain
         case _:
-            expected = plain
+            # References may walk over sets, whose order changes from process to process; keys must not.
+            expected = plain if comparison.ordered else _sorted(plain)
             if not compare(to_json(solved.value), plain, comparison, graph=built.graph):
                 raise Rejected("disagreement")
     if not compare(expected, result, comparison, graph=built.graph):
@@ -156,6 +157,10 @@ def to_json(value: Any) -> Any:
 def stable(value: float) -> float:
     """A float of twelve digits: the last ones depend on library versions, and suites must not."""
     return float(f"{value:.12g}")
+
+
+def _sorted(value: Any) -> Any:
+    return sorted(value, key=json.dumps) if isinstance(value, list) else value
 
 
 def _finite(value: Any) -> bool:

@@ -44,7 +44,7 @@ def changed_attributes(before: Attributes, after: Attributes, tolerance: Toleran
 
 def _same_value(old: Any, new: Any, tolerance: Tolerance) -> bool:
     if old is _MISSING or new is _MISSING:
-        return old is new
+        return bool(old is new)
     if isinstance(old, (list, tuple)) and isinstance(new, (list, tuple)):
         # The order of a list attribute is part of its value.
         return len(old) == len(new) and all(_same_value(a, b, tolerance) for a, b in zip(old, new, strict=True))

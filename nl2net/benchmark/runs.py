@@ -232,7 +232,7 @@ class _Meter:
     def exhausted(self) -> bool:
         with self._lock:
             tokens = self._usage.prompt_tokens + self._usage.completion_tokens
-            checks = (
+            checks: tuple[tuple[float | None, float], ...] = (
                 (self._caps.cost_usd, self._usage.cost_usd),
                 (self._caps.tokens, tokens),
                 (self._caps.seconds, time.monotonic() - self._started),

@@ -81,7 +81,7 @@ def mcnemar(first_only: int, second_only: int) -> float:
     if total == 0:
         return 1.0
     tail = sum(math.comb(total, k) for k in range(min(first_only, second_only) + 1))
-    return min(1.0, 2 * tail / 2**total)
+    return float(min(1.0, 2 * tail / 2**total))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -147,9 +147,10 @@ def test_partition_labels_are_free() -> None:
 def test_any_optimal_path_passes_and_no_other() -> None:
     graph = nx.Graph([("s", "a"), ("a", "t"), ("s", "b"), ("b", "t"), ("a", "b")])
     spec = Comparison(mode=Mode.PREDICATE, predicate="path", parameters={"source": "s", "target": "t", "optimum": 2})
-    for answer, right in ((["s", "a", "t"], True), (["s", "b", "t"], True), (["t", "b", "s"], True),
-                          (["s", "a", "b", "t"], False), (["s", "t"], False), (["s", "a"], False), ([], False)):  # fmt: skip
-        assert bool(compare(["s", "a", "t"], answer, spec, graph=graph)) is right, answer
+    right = (["s", "a", "t"], ["s", "b", "t"], ["t", "b", "s"])
+    wrong: tuple[list[str], ...] = (["s", "a", "b", "t"], ["s", "t"], ["s", "a"], [])
+    for answer in (*right, *wrong):
+        assert bool(compare(["s", "a", "t"], answer, spec, graph=graph)) is (answer in right), answer
 
 
 def test_any_minimum_spanning_tree_passes_and_no_other() -> None:
@@ -268,7 +269,7 @@ def test_comparing_two_equal_graphs_of_5500_nodes_takes_under_20_ms() -> None:
     assert len(graph) > 5000
     other = copy.deepcopy(graph)
     best = math.inf
-    for _ in range(5):
+    for _ in range(20):
         started = time.process_time()
         assert not differences_in_words(graph, other)
         best = min(best, time.process_time() - started)
