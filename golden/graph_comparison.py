@@ -53,7 +53,9 @@ def _same_value(old: Any, new: Any, tolerance: Tolerance) -> bool:
 
 def _same_storage(left: Any, right: Any) -> bool:
     """A fast yes in C; a no decides nothing, for tolerance and the order of ends come after."""
-    return left.is_directed() == right.is_directed() and left._node == right._node and left._adj == right._adj
+    if left.is_directed() != right.is_directed():
+        return False
+    return bool(left._node == right._node and left._adj == right._adj)
 
 
 def edge_record(ends: tuple[str, ...], attributes: Attributes, **extra: Any) -> dict[str, Any]:

@@ -232,12 +232,12 @@ class _Meter:
     def exhausted(self) -> bool:
         with self._lock:
             tokens = self._usage.prompt_tokens + self._usage.completion_tokens
-            checks: tuple[tuple[float | None, float], ...] = (
+            checks: tuple[tuple[float | None, float | None], ...] = (
                 (self._caps.cost_usd, self._usage.cost_usd),
                 (self._caps.tokens, tokens),
                 (self._caps.seconds, time.monotonic() - self._started),
             )
-            return any(cap is not None and spent >= cap for cap, spent in checks)
+            return any(cap is not None and spent is not None and spent >= cap for cap, spent in checks)
 
 
 def run_one(case: Case, agent: Agent, *, trial: int = 0) -> Record:

@@ -159,7 +159,7 @@ def report_command(
     for path, render, arguments in pages:
         if path is not None:
             with atomic_write(path) as stream:
-                stream.write(render(*arguments).encode())  # type: ignore[operator]
+                stream.write(render(*arguments).encode())
             typer.echo(f"written: {path}", err=True)
     if as_json:
         _print_json({"manifest": asdict(finished.manifest), **summary_json(summary)})

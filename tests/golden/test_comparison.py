@@ -6,6 +6,7 @@ import copy
 import math
 import random
 import time
+from collections.abc import Callable
 from typing import Any
 
 import networkx as nx
@@ -154,7 +155,7 @@ def test_any_optimal_path_passes_and_no_other() -> None:
 
 
 def test_any_minimum_spanning_tree_passes_and_no_other() -> None:
-    graph = nx.Graph()
+    graph: Any = nx.Graph()
     graph.add_weighted_edges_from([("a", "b", 1), ("b", "c", 1), ("a", "c", 1), ("c", "d", 5), ("b", "d", 6)])
     spec = Comparison(mode=Mode.PREDICATE, predicate="spanning_tree", parameters={"weight": "weight", "optimum": 7})
     assert compare(None, [["a", "b"], ["a", "c"], ["c", "d"]], spec, graph=graph)
@@ -180,7 +181,7 @@ def test_colouring_is_checked_not_compared() -> None:
 
 
 def test_display_names_stand_for_ids_where_no_id_is_given() -> None:
-    graph = nx.DiGraph()
+    graph: Any = nx.DiGraph()
     graph.add_node("K:a", name="a")
     graph.add_node("L:a", name="a")
     graph.add_node("K:b", name="b")
@@ -190,7 +191,7 @@ def test_display_names_stand_for_ids_where_no_id_is_given() -> None:
 
 
 def _flow_graph() -> Any:
-    graph = nx.DiGraph()
+    graph: Any = nx.DiGraph()
     graph.add_node("x", site="fra", up=True)
     graph.add_node("y", site="ams", load=1)
     graph.add_node("z", site="ams")
@@ -205,7 +206,7 @@ def _reverse(graph: Any) -> None:
     graph.add_edge("y", "x", **data)
 
 
-MUTATIONS = {
+MUTATIONS: dict[str, Callable[[Any], Any]] = {
     "edge reversed": _reverse,
     "edge retyped": lambda g: g.edges["x", "y"].update(kind="udp"),
     "one weight changed": lambda g: g.edges["y", "z"].update(bytes=21),
@@ -238,7 +239,7 @@ def test_every_mutation_of_a_graph_is_seen(name: str) -> None:
 
 def test_equal_graphs_in_other_order_are_equal() -> None:
     graph = _flow_graph()
-    other = nx.DiGraph()
+    other: Any = nx.DiGraph()
     other.add_nodes_from(reversed(list(graph.nodes(data=True))))
     other.add_edges_from(reversed(list(graph.edges(data=True))))
     assert compare(graph, other)
@@ -249,7 +250,8 @@ def test_equal_graphs_in_other_order_are_equal() -> None:
 
 
 def test_parallel_links_are_counted() -> None:
-    one, two = nx.MultiGraph([("a", "b"), ("a", "b")]), nx.MultiGraph([("a", "b")])
+    one: Any = nx.MultiGraph([("a", "b"), ("a", "b")])
+    two: Any = nx.MultiGraph([("a", "b")])
     assert not compare(one, two)
     assert compare(one, one.copy())
 

@@ -245,7 +245,7 @@ def test_an_unsafe_change_is_seen() -> None:
 
 
 def _controller(graph: Any, switch: str) -> str:
-    return next(u for u, _, data in graph.in_edges(switch, data=True) if data["kind"] == "RK_CONTROLS")
+    return next(str(u) for u, _, data in graph.in_edges(switch, data=True) if data["kind"] == "RK_CONTROLS")
 
 
 STEPS = st.lists(
