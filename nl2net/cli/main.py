@@ -22,6 +22,7 @@ COMMANDS: tuple[str, ...] = (
     "history",
     "doctor",
     "config",
+    "golden",
 )
 
 app = typer.Typer(
