@@ -111,6 +111,12 @@ class Assistant:
             self._client = self._client_factory(self.gate)
         return self._client
 
+    def close(self) -> None:
+        """Let the holder of the graph go; the sandbox stays open."""
+        if self._holder is not None:
+            self._holder.stop()
+            self._holder = None
+
     def conversation(self) -> Conversation:
         """A new conversation about this graph."""
         return Conversation(uuid.uuid4().hex[:12], Masker(self.index, self.graph.schema))
@@ -239,7 +245,7 @@ class Assistant:
         """
         assert state.speaker is not None
         trial = self._trial(state, options, hooks)
-        candidates = self._borrowed(state, trial)
+        candidates = self._borrowed(state, trial) if options.borrow else []
         if candidates and candidates[0].sure and options.samples is None:
             return Choice(candidates[0], 1, 1)
         drawn = options.samples or self.settings.samples or 1

@@ -57,7 +57,7 @@ def make_agent(options: GoldenRun, cases: Sequence[Case]) -> Agent:
         return NoopAgent()
     if options.agent != "assistant":
         raise UserError(f"unknown agent {options.agent!r}", hint=f"Known are {', '.join(AGENTS)}.")
-    module = import_module("nl2net.assistant.agent")
+    module = import_module("nl2net.benchmark.assistant_agent")  # brings the sandbox and a model
     agent: Agent = module.make_agent(
         model=options.model, samples=options.samples, library=options.library, seed=options.seed, cases=cases
     )

@@ -18,11 +18,11 @@ COMMANDS: tuple[str, ...] = (
     "ask",
     "run",
     "graph",
+    "golden",
     "model",
     "history",
     "doctor",
     "config",
-    "golden",
 )
 
 app = typer.Typer(
