@@ -226,7 +226,7 @@ class Assistant:
         return Trial(
             checker=self.sandbox,
             runner=self.holder,
-            speaker=state.speaker,
+            speaker=state.speaker or self._speaker(state.library, options, hooks),
             schema=self.graph.schema,
             library=state.library,
             facts=state.facts,

@@ -40,6 +40,7 @@ def seed_entries() -> Iterator[Entry]:
     """One masked entry per development wording, intent and library."""
     for pair in development_pairs():
         graph = pair.graph
+        assert graph is not None  # every development pair names its graph
         loaded, index = _described(graph.recipe, graph.seed, json.dumps(dict(graph.options), sort_keys=True))
         entry = entry_of(pair, loaded, index)
         if entry is not None:

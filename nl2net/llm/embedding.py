@@ -151,7 +151,8 @@ class Embedder:
     def _norm(self, x: Vectors, name: str) -> Vectors:
         mean, variance = x.mean(axis=-1, keepdims=True), x.var(axis=-1, keepdims=True)
         scaled: Vectors = (x - mean) / np.sqrt(variance + _EPSILON)
-        return scaled * self._weights[f"{name}.weight"] + self._weights[f"{name}.bias"]
+        found: Vectors = scaled * self._weights[f"{name}.weight"] + self._weights[f"{name}.bias"]
+        return found
 
 
 def open_embedder(locations: Locations) -> Embedder | None:
