@@ -62,7 +62,7 @@ def test_no_canary_leaves(sandbox: Sandbox, markers: list[str], body: str, follo
     with tempfile.TemporaryDirectory(prefix="canary-") as folder:
         home = Path(folder) / markers[5]
         home.mkdir()
-        graph = nx.Graph()
+        graph: nx.Graph[str] = nx.Graph()
         for marker, site in zip(markers[:3], markers[2:5], strict=True):
             graph.add_node(marker, name=marker, site=site, load=3)
         graph.add_edge(markers[0], markers[1], via=markers[4])
