@@ -10,7 +10,7 @@ import difflib
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -82,7 +82,7 @@ class ProgramLibrary:
         library: Library,
         k: int = 4,
         expected: str = "",
-        exclude: Collection[str] = (),
+        unseen_wording: bool = False,
     ) -> list[Found]:
         """The best entries for a masked question, adapted to a schema, most similar last.
 
@@ -97,8 +97,8 @@ class ProgramLibrary:
             At most so many, no two of one program.
         expected : str
             Asked result type, ``""`` if unknown.
-        exclude : collection of str
-            Keys of entries to leave out, for leave-one-out measurements.
+        unseen_wording : bool
+            Leave out entries with the very words of the question, for measurements on questions of the library.
         """
         words = Counter(self._spelt(words_of(question, measures_of(schema))))
         kind = expected or expected_type(question)
@@ -112,7 +112,8 @@ class ProgramLibrary:
         found: dict[str, Found] = {}
         for number in sorted(scores, key=lambda n: (-scores[n], n))[:_DEPTH]:
             entry = self.entries[number]
-            adapted = None if entry.rejected > entry.used or entry.key in exclude else adapt(entry, schema)
+            skipped = entry.rejected > entry.used or (unseen_wording and self._words[number] == words)
+            adapted = None if skipped else adapt(entry, schema)
             if adapted is None:
                 continue
             same = critical(words) == critical(self._words[number])

@@ -28,8 +28,8 @@ class AskOptions:
         Library programs shown to the model.
     borrow : bool
         Let the nearest library program vote.
-    exclude : frozenset of str
-        Keys of library entries to leave out, for leave-one-wording-out measurements.
+    unseen_wording : bool
+        Leave out library entries of the same wording, for measurements on questions that the library was made from.
     """
 
     library: str = "auto"
@@ -41,7 +41,7 @@ class AskOptions:
     threshold: float | None = None
     examples: int = 4
     borrow: bool = True
-    exclude: frozenset[str] = frozenset()
+    unseen_wording: bool = False
     use_cache: bool = True
 
 

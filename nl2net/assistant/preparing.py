@@ -70,7 +70,12 @@ class Preparer:
         expected = expected_type(text)
         schema: GraphSchema = self.graph.schema
         state.found = self.library.search(
-            text, schema, library=state.library, k=options.examples, expected=expected, exclude=options.exclude
+            text,
+            schema,
+            library=state.library,
+            k=options.examples,
+            expected=expected,
+            unseen_wording=options.unseen_wording,
         )
         state.facts = facts_of(text, state.masked.bindings)
         system = system_text(schema, library=state.library, question=text, budget_tokens=budget_tokens)

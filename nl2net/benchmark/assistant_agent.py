@@ -13,7 +13,7 @@ from nl2net.assistant.opening import open_client, open_library
 from nl2net.benchmark.agents import AgentAnswer, PublicCase
 from nl2net.config import Settings, load_settings
 from nl2net.errors import Nl2netError
-from nl2net.golden.case import Case
+from nl2net.golden.case import Case, Split
 from nl2net.graphs import describe_graph
 from nl2net.locations import Locations, default_locations
 from nl2net.model import Status
@@ -106,9 +106,15 @@ def make_agent(
     seed : int
         Unused: the assistant draws nothing but the samples of the model, which have fixed seeds.
     cases : sequence of Case
-        Unused; an agent never sees a key.
+        Only their splits are looked at: the library was made from the development questions, so on those the entries of
+        the same wording are left out.
     """
     locations = default_locations()
     settings = load_settings({"model": model, "samples": samples, "library": library}, locations=locations)
-    options = AskOptions(library=settings.library, samples=settings.samples, repairs=settings.repairs)
+    options = AskOptions(
+        library=settings.library,
+        samples=settings.samples,
+        repairs=settings.repairs,
+        unseen_wording=any(case.split is Split.DEV for case in cases),
+    )
     return AssistantAgent(settings, locations, options)
