@@ -206,7 +206,8 @@ def _clean(records: list[dict[str, Any]], columns: dict[str, list[Any]], owner: 
 
 def _has_parallel(ends: Ends, nodes: int, directed: bool) -> bool:
     u, v = ends if directed else (np.minimum(*ends), np.maximum(*ends))
-    return len(np.unique(u * nodes + v)) < len(u)
+    pairs = np.sort(u * nodes + v)
+    return bool((pairs[1:] == pairs[:-1]).any())
 
 
 def _fill(draft: Draft, ends: Ends, wide: bool) -> Any:
