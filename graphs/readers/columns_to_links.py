@@ -31,6 +31,9 @@ _PORTS = (
     ("local_interface", "remote_interface"),
     ("port_a", "port_b"),
     ("interface_a", "interface_b"),
+    ("side_a_name", "side_b_name"),
+    ("termination_a_name", "termination_b_name"),
+    ("termination_a", "termination_b"),
 )
 _ID_NAMES = ("id", "node", "node_id", "name", "device", "hostname", "host", "ip", "address")
 
@@ -53,9 +56,20 @@ class Table:
         return self.columns[self.names.index(name)]
 
 
+def plain_name(name: str) -> str:
+    """A column name for comparison.
+
+    Examples
+    --------
+    >>> plain_name("Side A Device")
+    'side_a_device'
+    """
+    return name.lower().replace(" ", "_").replace("-", "_")
+
+
 def find_ends(names: list[str], options: ReadOptions) -> tuple[str, str] | None:
     """The columns of the two ends: as the user says, else by their usual names."""
-    lowered = {name.lower().replace(" ", "_").replace("-", "_"): name for name in reversed(names)}
+    lowered = {plain_name(name): name for name in reversed(names)}
     found = []
     for given, usual in ((options.source, SOURCE_NAMES), (options.target, TARGET_NAMES)):
         if given is not None:
@@ -143,7 +157,7 @@ def _with_gaps(values: list[Any]) -> list[Any]:
 
 def _attributes(table: Table, skip: set[str], draft: Draft, source: Source) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {}
-    for name, values in zip(table.names, table.columns, strict=True):
+    for number, (name, values) in enumerate(zip(table.names, table.columns, strict=True), start=1):
         if name in skip:
             continue
         typed = typed_column(values, table.types.get(name, ""), source, name)
@@ -154,7 +168,9 @@ def _attributes(table: Table, skip: set[str], draft: Draft, source: Source) -> d
                 following = iter(decimals)
                 typed = [next(following) if value else None for value in values]
                 draft.find("decimal-comma", len(decimals), f"column {name!r} was read with a decimal comma")
-        columns[name if table.headed else {"3": "weight"}.get(name, f"column_{name}")] = _with_gaps(typed)
+        columns[(name or f"column_{number}") if table.headed else {"3": "weight"}.get(name, f"column_{name}")] = (
+            _with_gaps(typed)
+        )
     return {name: values for name, values in columns.items() if any(value is not MISSING for value in values)}
 
 
@@ -176,7 +192,7 @@ def add_links(table: Table, draft: Draft, source: Source, options: ReadOptions) 
     first_row = 1 + table.headed
     sources = _id_texts(table.column(ends[0]), source, ends[0], first_row)
     targets = _id_texts(table.column(ends[1]), source, ends[1], first_row)
-    lowered = {name.lower(): name for name in table.names}
+    lowered = {plain_name(name): name for name in table.names}
     ports = next(((lowered[a], lowered[b]) for a, b in _PORTS if a in lowered and b in lowered), None)
     columns = _attributes(table, {*ends, *(ports or ()), "key"}, draft, source)
     records = records_of(columns, len(sources))

@@ -137,7 +137,7 @@ def test_names_in_different_domains_stay_apart(tmp_path: Path) -> None:
 
 def test_napalm_detail(tmp_path: Path) -> None:
     row = {"remote_system_name": "spine1", "remote_port": "Ethernet3", "remote_port_description": "to leaf",
-           "remote_chassis_id": "00:00:5e:00:53:01", "remote_system_capab": ["bridge"], "parent_interface": ""}  # fmt: skip
+           "remote_chassis_id": "00:00:5e:00:53:01", "remote_system_capab": ["bridge"]}  # fmt: skip
     loaded = _load(tmp_path, "leaf9.json", {"lldp_neighbors_detail": {"Ethernet1": [row]}})
     assert _links(loaded) == {frozenset({("leaf9", "Ethernet1"), ("spine1", "Ethernet3")})}
 

@@ -154,7 +154,7 @@ def test_containerlab_inherits_and_reads_every_kind_of_link(tmp_path: Path) -> N
 def test_containerlab_templates_and_tags_are_not_executed(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="Go template"):
         _load(tmp_path, "t.clab.yml", CLAB.replace("alpine:3", "{{ .image }}"))
-    with pytest.raises(DataError, match="tag|not readable|YAML"):
+    with pytest.raises(DataError, match=r"tag|not readable|YAML"):
         _load(tmp_path, "t.clab.yml", CLAB.replace("alpine:3", "!!python/object/apply:os.getcwd []"))
 
 
@@ -256,7 +256,8 @@ def test_dot_equals_pydot_where_pydot_is_right(
 
 def test_dot_ports_chains_groups_and_colons_in_names(tmp_path: Path) -> None:
     text = (
-        'graph fabric { node [role=leaf]; "leaf01":"swp1" -- "spine01":"swp1" [speed="100"]; leaf01:swp2:ne -- spine02;\n'
+        'graph fabric { node [role=leaf]; "leaf01":"swp1" -- "spine01":"swp1" [speed="100"]; '
+        "leaf01:swp2:ne -- spine02;\n"
         '"2001:db8::1" -- a -- {b c} /* group */; // end\n }'
     )
     graph = _load(tmp_path, "g.dot", text).graph
