@@ -229,7 +229,9 @@ NAME = st.one_of(
 RESERVED = re.compile(r"(?i)(?:strict|graph|digraph|node|edge|subgraph)")
 
 
-@settings(max_examples=60, deadline=None)
+# pydot calls names of pyparsing that pyparsing calls old.
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@settings(max_examples=40, deadline=None)
 @given(
     names=st.lists(NAME.filter(lambda name: not RESERVED.fullmatch(name)), min_size=2, max_size=5, unique=True),
     directed=st.booleans(),

@@ -13,7 +13,8 @@ from nl2net.graphs import ReadOptions, load_graph
 KEYS = (
     ("node", "label", "string"), ("node", "Internal", "int"), ("node", "Latitude", "double"),
     ("node", "Longitude", "double"), ("node", "hyperedge", "int"), ("node", "id", "int"),
-    ("edge", "LinkSpeed", "string"), ("edge", "LinkSpeedRaw", "double"), ("edge", "key", "int"), ("graph", "Creator", "string"),
+    ("edge", "LinkSpeed", "string"), ("edge", "LinkSpeedRaw", "double"), ("edge", "key", "int"),
+    ("graph", "Creator", "string"),
 )  # fmt: skip
 NODES: tuple[dict[str, Any], ...] = (
     {"label": "Zürich", "Internal": 1, "Latitude": 47.37, "Longitude": 8.55},
