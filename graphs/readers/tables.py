@@ -78,8 +78,8 @@ def _is_header(rows: list[list[str]], options: ReadOptions) -> bool:
     if ends is not None and max(map(len, ends)) <= 2:
         # `a b` may be a header or two nodes: a number beside them, or the same names further down, mean nodes.
         places = [first.index(end) for end in ends]
-        below = {row[place].strip() for row in rows[1:] for place in places if len(row) > place}
-        return not below & set(ends) and not any(cell and coerce_texts([cell]) is not None for cell in first)
+        further = {row[place].strip() for row in rows[1:] for place in places if len(row) > place}
+        return not further & set(ends) and not any(cell and coerce_texts([cell]) is not None for cell in first)
     if ends is not None or (first and first[0].lower() in _FIRST_COLUMNS):
         return True
     if len(rows) < 2 or len(set(first)) < len(first) or not all(first):

@@ -31,8 +31,12 @@ def _rows(console: Console, title: str, records: list[dict[str, Any]], total: in
     for name in names[:_COLUMNS]:
         # Ends and ids are shown whole; other cells give way.
         whole = name in ("id", "source", "target")
+        longest = max(len(_cell(record.get(name), _ID_WIDTH)) for record in records)
         table.add_column(
-            Text(clean_line(name, width=_WIDTH)), overflow="fold" if whole else "ellipsis", no_wrap=not whole
+            Text(clean_line(name, width=_WIDTH)),
+            overflow="fold" if whole else "ellipsis",
+            no_wrap=not whole,
+            min_width=min(longest, _ID_WIDTH // 2) if whole else 4,
         )
     for record in records:
         table.add_row(

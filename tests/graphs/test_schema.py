@@ -27,7 +27,13 @@ from nl2net.graphs.shapes import matches_shape
 from nl2net.locations import Locations
 from nl2net.model import AttributeSchema
 
-PYTHON_TYPES = {"integer": int, "number": (int, float), "boolean": bool, "text": str, "date": str}
+PYTHON_TYPES: dict[str, type | tuple[type, ...]] = {
+    "integer": int,
+    "number": (int, float),
+    "boolean": bool,
+    "text": str,
+    "date": str,
+}
 
 
 def _records(graph: Any, owner: str) -> list[dict[str, Any]]:
