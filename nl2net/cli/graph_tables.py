@@ -27,6 +27,7 @@ def _cell(value: Any, width: int) -> Text:
 
 def _rows(console: Console, title: str, records: list[dict[str, Any]], total: int) -> None:
     names = list(dict.fromkeys(name for record in records for name in record))
+    names.sort(key=lambda name: name.startswith("file_"))  # renamed reserved words of the file come last
     table = Table(title=Text(clean_line(title)), title_justify="left", box=None, pad_edge=False)
     for name in names[:_COLUMNS]:
         # Ends and ids are shown whole; other cells give way.
