@@ -64,7 +64,7 @@ def signature(text: str) -> str:
     Examples
     --------
     >>> signature("leaf-12.eth0")
-    'a1-a1.a1'
+    'a-1.a1'
     >>> signature("New York")
     'a a'
     """
