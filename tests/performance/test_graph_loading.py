@@ -40,9 +40,9 @@ def _build(nodes: list[Any], links: list[Any]) -> Any:
 
 
 def _seconds(work: Callable[[], Any]) -> float:
-    """CPU seconds of the fastest of three runs; the machine may be busy with other things."""
+    """CPU seconds of the faster of two runs; the machine may be busy with other things."""
     best = float("inf")
-    for _ in range(3):
+    for _ in range(2):
         gc.collect()
         start = time.process_time()
         kept = work()
