@@ -118,7 +118,8 @@ class ProgramLibrary:
                 continue
             same = critical(words) == critical(self._words[number])
             bound = rebind(adapted[0], question, adapted[1])
-            one = Found(entry, adapted[1], adapted[0], likeness[number], same, bound)
+            covered = self._covered(words, self._words[number])
+            one = Found(entry, adapted[1], adapted[0], likeness[number], same, bound, covered)
             _keep(found, one, k)
         return list(found.values())[::-1]
 
@@ -153,6 +154,10 @@ class ProgramLibrary:
         norm = math.sqrt(sum((self._idf(word) * min(count, 2)) ** 2 for word, count in words.items())) or 1.0
         return {number: dot / (norm * self._norms[number]) for number, dot in dots.items()}
 
+    def _covered(self, words: Counter[str], known: Counter[str]) -> float:
+        total = sum(self._idf(word) for word in words)
+        return sum(self._idf(word) for word in words if word in known) / total if total else 1.0
+
     def _idf(self, word: str) -> float:
         have = len(self._postings.get(word, ()))
         return math.log(1 + (len(self.entries) + 1) / (have + 1))
@@ -165,7 +170,7 @@ def _keep(found: dict[str, Found], one: Found, k: int) -> None:
     if first is None and len(found) < k:
         found[shape] = one
     elif first is not None and first.bound is None and one.bound is not None and one.same_sense:
-        found[shape] = replace(first, bound=one.bound, score=one.score, same_sense=True)
+        found[shape] = replace(first, bound=one.bound, score=one.score, same_sense=True, covered=one.covered)
 
 
 def _measures(entry: Entry) -> dict[str, str]:
