@@ -334,6 +334,8 @@ def check_operation(operation: Operation) -> Operation:
             address = _parse(ipaddress.IPv4Interface, operation.address, operation.op)
             if operation.interface == "lo" and address.network.prefixlen != 32:
                 raise UserError(f"operation {operation.op}: the loopback takes /32 addresses only")
+            if address.is_multicast or address.is_unspecified or address.is_loopback or address.is_reserved:
+                raise UserError(f"operation {operation.op}: {address.ip} is not a unicast address")
         case AddRoute() | RemoveRoute():
             _parse(ipaddress.IPv4Network, operation.prefix, operation.op)
             if operation.via:
@@ -369,6 +371,22 @@ def _check_filter(operation: AddFilter | RemoveFilter) -> None:
         raise UserError(f"operation {operation.op}: a port needs protocol tcp or udp")
     if not 0 <= operation.port <= 65535:
         raise UserError(f"operation {operation.op}: port must be 0 to 65535")
+
+
+def filter_item(operation: AddFilter | RemoveFilter) -> dict[str, Any]:
+    """Canonical form of a filter: prefixes with their length, and the prefix of everything as empty."""
+
+    def prefix(text: str) -> str:
+        network = str(ipaddress.IPv4Network(text)) if text else ""
+        return "" if network == "0.0.0.0/0" else network
+
+    return {
+        "action": operation.action,
+        "source": prefix(operation.source),
+        "destination": prefix(operation.destination),
+        "protocol": operation.protocol,
+        "port": operation.port,
+    }
 
 
 def _among(op: str, value: str, allowed: tuple[str, ...]) -> None:

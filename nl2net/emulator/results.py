@@ -25,6 +25,7 @@ class Reason(StrEnum):
     BLACKHOLE = "blackhole"  # a blackhole route at the source itself
     REFUSED = "refused"  # nobody listens on the port
     NAME = "name-not-resolved"
+    WRONG = "wrong-answer"  # somebody else answered
 
 
 @dataclass(frozen=True, slots=True)

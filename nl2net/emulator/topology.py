@@ -142,7 +142,7 @@ class Topology:
         return values[0]
 
     def probed(self) -> tuple[str, ...]:
-        """Nodes of the default ping matrix: all that have an address, but neither the cluster's node nor its DNS pod."""
+        """Nodes of the default ping matrix: all with an address but the cluster's node and its name server."""
         hidden = {"node", "kube-system/kube-dns"} if self.cluster is not None else set()
         return tuple(node.name for node in self.nodes if self.addresses[node.name] and node.name not in hidden)
 

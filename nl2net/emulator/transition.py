@@ -75,6 +75,11 @@ def _plan_interface(node: str, name: str, current: State, wanted: State, disturb
     return found + list(link_after)
 
 
+def route_order(route: State) -> tuple[Any, ...]:
+    """Sort key of routes in a canonical state."""
+    return tuple(route[name] for name in ("prefix", "metric", "dev", "via", "type"))
+
+
 def _route_key(route: State) -> tuple[Any, ...]:
     return tuple(route[name] for name in ("prefix", "via", "dev", "metric", "type", "connected"))
 

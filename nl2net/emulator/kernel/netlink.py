@@ -192,7 +192,7 @@ class Netlink:
             part = requests[start : start + _CHUNK]
             first = self._sequence + 1
             self._socket.send(b"".join(self._encode(request, REQUEST | ACK) for request in part))
-            codes = {sequence: code for sequence, code in self._acknowledgements(len(part))}
+            codes = dict(self._acknowledgements(len(part)))
             results += [codes[first + offset] for offset in range(len(part))]
         return results
 

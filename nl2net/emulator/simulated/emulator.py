@@ -30,6 +30,7 @@ from nl2net.emulator.operations import (
     SetImpairment,
     SetLink,
     SetMtu,
+    filter_item,
 )
 from nl2net.emulator.results import CommandResult, Hop, Matrix, Path, Probe, Reason
 from nl2net.emulator.simulated.cluster import ClusterModel
@@ -224,8 +225,8 @@ class SimulatedEmulator(Emulator):
         stage = ""
         if service and resolve:
             reason, _ = self._exchange(source, DNS_SERVICE.address, "udp", 53)
-            if reason is not Reason.OK:
-                return Probe(source, target, False, reason, port=port)
+            if reason is not Reason.OK:  # a resolver sees no ICMP error, only silence
+                return Probe(source, target, False, Reason.TIMEOUT, port=port)
             stage = "dns"
         address = service or target_address(self.topology, target)
         if not address:
@@ -288,7 +289,7 @@ def _change_filters(node: NodeModel, operation: SetChainPolicy | AddFilter | Rem
     if isinstance(operation, SetChainPolicy):
         chain.policy = operation.policy
         return
-    item = {name: getattr(operation, name) for name in ("action", "source", "destination", "protocol", "port")}
+    item = filter_item(operation)
     if isinstance(operation, AddFilter):
         place = len(chain.filters) if operation.position is None else operation.position
         chain.filters.insert(place, item)

@@ -8,7 +8,8 @@ from typing import Any
 
 from nl2net.emulator.operations import CHAINS
 from nl2net.emulator.results import Reason
-from nl2net.emulator.simulated.lookup import HOST, LINK, MASKS, UNIVERSE, Route, RouteTable, number, text
+from nl2net.emulator.simulated.lookup import LINK, MASKS, UNIVERSE, Route, RouteTable, text
+from nl2net.emulator.transition import route_order
 
 # What a route or rule type means to a packet; "unreachable" differs between the two.
 ROUTE_REASONS = {
@@ -307,23 +308,10 @@ class NodeModel:
                 i.name: {"up": i.up, "mtu": i.mtu, "addresses": [str(a) for a in i.addresses]}
                 for i in self.interfaces.values()
             },
-            "routes": sorted(
-                routes,
-                key=lambda r: (
-                    number(r["prefix"].split("/")[0]),
-                    r["prefix"],
-                    r["metric"],
-                    r["dev"],
-                    r["via"],
-                    r["type"],
-                ),
-            ),
+            "routes": sorted(routes, key=route_order),
             "rules": [{"preference": preference, "action": action} for preference, action in self.rules],
             "chains": {
                 n: {"policy": c.policy, "filters": [dict(f) for f in c.filters]} for n, c in self.chains.items()
             },
             "impairments": {i.name: dict(i.impairment) for i in self.interfaces.values() if i.impairment},
         }
-
-
-__all__ = ["HOST", "Address", "Chain", "Decision", "Interface", "NodeModel", "Refusal"]
