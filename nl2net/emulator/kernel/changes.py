@@ -96,7 +96,7 @@ def _flush(index: int, addresses: list[str]) -> list[netlink.Request]:
 def _spec(
     operation: AddRoute | RemoveRoute, index: Mapping[str, int], connected: bool = False, source: str = ""
 ) -> netlink.RouteSpec:
-    dev = index[operation.dev] if operation.dev in index else 0
+    dev = index.get(operation.dev, 0)
     return netlink.RouteSpec(operation.prefix, operation.via, dev, operation.metric, operation.type, connected, source)
 
 

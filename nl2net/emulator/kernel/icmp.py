@@ -79,7 +79,7 @@ class IdleClock:
 
 def checksum(data: bytes) -> int:
     """Internet checksum (RFC 1071)."""
-    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    total: int = sum(struct.unpack(f"!{len(data) // 2}H", data))
     total = (total >> 16) + (total & 0xFFFF)
     return ~(total + (total >> 16)) & 0xFFFF
 
@@ -96,7 +96,7 @@ class PingRound:
         self._identity = struct.unpack("!H", os.urandom(2))[0]
         self._poll = select.epoll()
         self._sockets: dict[str, socket.socket] = {}
-        self._by_descriptor: dict[int, socket.socket] = {}
+        self._by_descriptor: dict[int, tuple[str, socket.socket]] = {}
         for name in dict.fromkeys(echo.source for echo in echoes):
             with spaces.inside(name):
                 self._add(name)
@@ -108,7 +108,7 @@ class PingRound:
         made.setsockopt(socket.IPPROTO_IP, IP_MTU_DISCOVER, PMTUDISC_PROBE)
         made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
         self._sockets[name] = made
-        self._by_descriptor[made.fileno()] = made
+        self._by_descriptor[made.fileno()] = (name, made)
         self._poll.register(made.fileno(), select.EPOLLIN)
 
     def run(self, idle_s: float) -> list[Answer]:
@@ -155,29 +155,33 @@ class PingRound:
     def _receive(self, wait_s: float) -> bool:
         found = False
         for descriptor, _ in self._poll.poll(wait_s):
-            made = self._by_descriptor[descriptor]
+            name, made = self._by_descriptor[descriptor]
             while True:
                 try:
                     data, (sender, _port) = made.recvfrom(2048)
                 except OSError:  # empty, or an error that the kernel kept for this socket
                     break
-                found = self._take(data, sender) or found
+                found = self._take(name, data, sender) or found
         return found
 
-    def _take(self, data: bytes, sender: str) -> bool:
+    def _take(self, name: str, data: bytes, sender: str) -> bool:
         message = data[(data[0] & 15) * 4 :]
         kind, code = message[0], message[1]
         if kind == ECHO_REPLY:
-            return self._finish(message, Answer(Reason.OK, sender))
+            return self._finish(name, message, Answer(Reason.OK, sender))
         inner = message[8:]
         echo = inner[(inner[0] & 15) * 4 :]
+        if echo[0] != ECHO_REQUEST:  # about an answer of ours, which is another probe's loss
+            return False
         reason = Reason.TTL_EXCEEDED if kind == EXCEEDED else _CODES.get(code, Reason.ADMIN_PROHIBITED)
-        return self._finish(echo, Answer(reason, sender))
+        return self._finish(name, echo, Answer(reason, sender))
 
-    def _finish(self, message: bytes, answer: Answer) -> bool:
+    def _finish(self, name: str, message: bytes, answer: Answer) -> bool:
         identity, position = struct.unpack_from("!HH", message, 4)
         nonce = message[8:16]
         if identity != self._identity or position not in self._open or not self._nonce.startswith(nonce):
+            return False
+        if self._echoes[position].source != name:
             return False
         self._open.discard(position)
         answer.rtt_ms = (time.perf_counter() - self._sent[position]) * 1000 if answer.reason is Reason.OK else None

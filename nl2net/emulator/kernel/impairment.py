@@ -22,7 +22,7 @@ from nl2net.emulator.topology import Topology
 
 _FIELDS = ("loss", "delay_ms", "jitter_ms", "rate_kbit", "packets_s")
 _TABLE = "netdev nl2net_impair"
-_TEST_TYPE = 0x88B5
+_TEST_TYPE = bytes.fromhex("88b5")
 _LOSS_FRAMES, _DELAY_FRAMES = 400, 5
 
 
@@ -143,7 +143,7 @@ class Impairments:
         """Send test frames over the link and compare what arrives with what was asked."""
         far_node, far_interface = self._far[key]
         with self._spaces.inside(far_node):
-            arrivals = relay.packet_socket(far_interface, kind=_TEST_TYPE)
+            arrivals = relay.packet_socket(far_interface)  # a bridge hides frames from sockets of one type
         with self._spaces.inside(key[0]):
             departures = relay.packet_socket(key[1], kind=0)
         with arrivals, departures:
@@ -221,7 +221,7 @@ def _arrive(arrivals: socket.socket, wait_s: float) -> list[tuple[float, int]]:
             data, sender = arrivals.recvfrom(2048)
         except BlockingIOError:
             return found
-        if sender[2] != relay.OUTGOING:
+        if sender[2] != relay.OUTGOING and data[12:14] == _TEST_TYPE:
             found.append((time.monotonic(), int.from_bytes(data[14:18], "big") if data[6:12] == relay.MARK else -1))
 
 

@@ -83,7 +83,7 @@ def _relay(arrivals: socket.socket, departures: socket.socket, delay_s: float, j
 
 
 def _frames(arrivals: socket.socket) -> list[bytes]:
-    found = []
+    found: list[bytes] = []
     while True:
         try:
             data, sender = arrivals.recvfrom(1 << 17)

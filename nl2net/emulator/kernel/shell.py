@@ -21,7 +21,8 @@ from nl2net.errors import Unavailable
 MAX_PROCESSES = 128
 MAX_MEMORY = 512 * 1024 * 1024
 TEMPORARY_BYTES = 32 * 1024 * 1024
-_COVERED = ("/tmp", "/var/tmp", "/home", "/root", "/run")  # noqa: S108 - covered by memory file systems
+_TEMPORARY = "/tmp"  # noqa: S108 - a memory file system of the command's own
+_COVERED = (_TEMPORARY, "/var/tmp", "/home", "/root", "/run")  # noqa: S108
 
 
 def wrap(line: str, *, home: str = "") -> list[str]:
@@ -35,9 +36,20 @@ def wrap(line: str, *, home: str = "") -> list[str]:
             arguments += ["--size", str(TEMPORARY_BYTES), "--tmpfs", folder]
     arguments += ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--die-with-parent", "--new-session"]
     arguments += ["--cap-drop", "ALL", "--cap-add", "CAP_NET_ADMIN", "--cap-add", "CAP_NET_RAW"]
-    arguments += ["--clearenv", "--setenv", "PATH", PROGRAM_PATH, "--setenv", "LC_ALL", "C", "--setenv", "HOME", "/tmp"]
+    arguments += [
+        "--clearenv",
+        "--setenv",
+        "PATH",
+        PROGRAM_PATH,
+        "--setenv",
+        "LC_ALL",
+        "C",
+        "--setenv",
+        "HOME",
+        _TEMPORARY,
+    ]
     shell = "/bin/bash" if Path("/bin/bash").exists() else "/bin/sh"
-    return [*arguments, "--chdir", "/tmp", "--", shell, "-c", line]
+    return [*arguments, "--chdir", _TEMPORARY, "--", shell, "-c", line]
 
 
 def _limit() -> None:

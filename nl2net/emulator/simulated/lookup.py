@@ -25,8 +25,8 @@ def text(value: int) -> str:
 class Route:
     """One route. ``next_hop`` is the address that ARP asks for, ``None`` for on-link routes.
 
-    ``next_hop`` differs from ``via`` only for a gateway that is an own address outside every connected prefix: Linux
-    accepts such a route and then treats every destination as on-link.
+    ``next_hop`` differs from ``via`` only for a gateway that is an own address: Linux accepts such a route and then
+    treats every destination as on-link.
     """
 
     network: int

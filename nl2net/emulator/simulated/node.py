@@ -8,7 +8,7 @@ from typing import Any
 
 from nl2net.emulator.operations import CHAINS
 from nl2net.emulator.results import Reason
-from nl2net.emulator.simulated.lookup import LINK, MASKS, UNIVERSE, Route, RouteTable, text
+from nl2net.emulator.simulated.lookup import LINK, MASKS, Route, RouteTable, text
 from nl2net.emulator.transition import route_order
 
 # What a route or rule type means to a packet; "unreachable" differs between the two.
@@ -209,17 +209,19 @@ class NodeModel:
         self.routes.insert(route)
 
     def _through_gateway(self, wanted: Route, via: int) -> Route:
-        found = self.routes.find(via, dev=wanted.dev, scope=LINK)
-        if found is not None and found.type == "unicast":
-            dev, next_hop = found.dev, via
-        else:
-            owner = self.locals.get(via, "")
-            if not owner or (wanted.dev and owner != wanted.dev):
-                raise Refusal("invalid-gateway")
+        # The gateway is looked up like a packet: local addresses first, then rules, then the main table.
+        plain = Route(wanted.network, wanted.length, via, wanted.dev, wanted.metric)
+        owner = self.locals.get(via, "")
+        if owner and wanted.dev in {"", owner}:
             if not self.interfaces[owner].up:
                 raise Refusal("link-down")
-            return Route(wanted.network, wanted.length, via, owner, wanted.metric, scope=UNIVERSE)
-        return Route(wanted.network, wanted.length, via, dev, wanted.metric, scope=UNIVERSE, next_hop=next_hop)
+            return replace(plain, dev=owner)
+        if self.rules or (via in self.broadcasts and wanted.dev in {"", self.broadcasts[via]}):
+            raise Refusal("invalid-gateway")
+        found = self.routes.find(via, dev=wanted.dev, scope=LINK)
+        if found is None or found.type != "unicast":
+            raise Refusal("invalid-gateway")
+        return replace(plain, dev=found.dev, next_hop=via)
 
     def _source_of_connected(self, wanted: Route) -> int | None:
         covering = (
