@@ -288,6 +288,22 @@ def operation_to_json(operation: Operation) -> dict[str, Any]:
     return {"op": operation.op, **kept}
 
 
+def applied_to_json(applied: Applied) -> dict[str, Any]:
+    """JSON form of the outcome of an operation."""
+    return {
+        "accepted": applied.accepted,
+        "reason": applied.reason,
+        "inverse": [operation_to_json(item) for item in applied.inverse],
+        "detail": applied.detail,
+    }
+
+
+def applied_from_json(data: Mapping[str, Any]) -> Applied:
+    """Read the JSON form of the outcome of an operation."""
+    inverse = tuple(operation_from_json(item) for item in data["inverse"])
+    return Applied(data["accepted"], data["reason"], inverse, data["detail"])
+
+
 def operation_from_json(data: Mapping[str, Any]) -> Operation:
     """Read the JSON form and check every value.
 

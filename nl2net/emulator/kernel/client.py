@@ -16,7 +16,7 @@ from nl2net import errors
 from nl2net.emulator.checks import check_against
 from nl2net.emulator.interface import IDLE_S, Connect, Emulator, Pair, all_pairs, all_services
 from nl2net.emulator.kernel.channel import read_frame, write_frame
-from nl2net.emulator.operations import Applied, Operation, operation_from_json, operation_to_json
+from nl2net.emulator.operations import Applied, Operation, applied_from_json, operation_to_json
 from nl2net.emulator.results import CommandResult, Matrix, Path, Probe, Reason, Snapshot
 from nl2net.emulator.topology import Topology, topology_to_json
 from nl2net.errors import Nl2netError, TimeLimit, Unavailable
@@ -98,8 +98,7 @@ class KernelEmulator(Emulator):
         """Have the worker carry out one operation."""
         check_against(self.topology, operation)
         answer = self._call("apply", operation=operation_to_json(operation))
-        inverse = tuple(operation_from_json(item) for item in answer["inverse"])
-        return Applied(answer["accepted"], answer["reason"], inverse, answer["detail"])
+        return applied_from_json(answer)
 
     def exec(self, node: str, line: str, *, timeout_s: float = 10.0, output_bytes: int = 65536) -> CommandResult:
         """Run a command line in bubblewrap inside the node's namespace."""

@@ -15,19 +15,9 @@ from typing import Any
 from nl2net.emulator.kernel import system
 from nl2net.emulator.kernel.channel import read_frame, write_frame
 from nl2net.emulator.kernel.network import Network
-from nl2net.emulator.operations import Applied, operation_from_json, operation_to_json
+from nl2net.emulator.operations import applied_to_json, operation_from_json
 from nl2net.emulator.topology import topology_from_json
 from nl2net.errors import Nl2netError
-
-
-def applied_to_json(applied: Applied) -> dict[str, Any]:
-    """JSON form of the outcome of an operation."""
-    return {
-        "accepted": applied.accepted,
-        "reason": applied.reason,
-        "inverse": [operation_to_json(item) for item in applied.inverse],
-        "detail": applied.detail,
-    }
 
 
 def handlers(network: Network) -> Mapping[str, Callable[[Mapping[str, Any]], Any]]:
