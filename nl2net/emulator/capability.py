@@ -10,10 +10,14 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from nl2net.locations import atomic_write, default_locations
+
+PROGRAM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _NEEDED = ("veth", "nft", "bridge", "icmp")
 _OPTIONAL = ("conntrack", "tbf", "netem", "vlan", "bubblewrap")
 _PROGRAMS = {
@@ -50,16 +54,47 @@ def kernel_refusal() -> Capability | None:
 
 @lru_cache(maxsize=1)
 def capabilities() -> tuple[Capability, ...]:
-    """Try everything, once per process."""
+    """Try everything, once per boot, user, kernel and set of programs."""
     if not sys.platform.startswith("linux"):
         reason = f"network namespaces need Linux, this is {platform.system()}"
         return (Capability("userns", False, reason, f"Use a Linux machine, {_SIMULATOR}.", True),)
-    return _judge(_run_trials())
+    path = default_locations().cache / "capability.json"
+    key = _fingerprint()
+    stored = _stored(path, key)
+    if stored is not None:
+        return _judge(stored)
+    outcome = _run_trials()
+    with suppress(OSError), atomic_write(path) as stream:
+        stream.write(json.dumps({"key": key, "outcome": outcome}).encode())
+    return _judge(outcome)
+
+
+def _fingerprint() -> str:
+    """Boot, user, kernel and programs: a trial holds as long as none of them changes."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:
+        boot = ""
+    programs = [shutil.which(name, path=PROGRAM_PATH) for name in ("nft", "ip", "tc", "bwrap")]
+    return json.dumps(
+        [boot, os.geteuid(), platform.release(), programs, sys.executable, os.getpid() if not boot else 0]
+    )
+
+
+def _stored(path: Path, key: str) -> Mapping[str, Mapping[str, object]] | None:
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        if data["key"] != key or data["outcome"]["userns"]["errno"]:
+            return None
+        outcome: Mapping[str, Mapping[str, object]] = data["outcome"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return outcome
 
 
 def _run_trials() -> Mapping[str, Mapping[str, object]]:
     command = [sys.executable, "-m", "nl2net.emulator.kernel.trial", *_NEEDED, *_OPTIONAL]
-    environment = {**os.environ, "PATH": os.environ.get("PATH", "") + os.pathsep + "/usr/sbin:/sbin"}
+    environment = {**os.environ, "PATH": PROGRAM_PATH}
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=environment)
         loaded: Mapping[str, Mapping[str, object]] = json.loads(done.stdout)
@@ -77,6 +112,6 @@ def _judge(outcome: Mapping[str, Mapping[str, object]]) -> tuple[Capability, ...
         advice = _ADVICE.get((name, code), f"Needed for the kernel backend, {_SIMULATOR}." if needed else "")
         found.append(Capability(name, code == 0, str(entry["message"]), "" if code == 0 else advice, needed))
     for program, use in _PROGRAMS.items():
-        there = shutil.which(program) is not None or Path("/usr/sbin", program).exists()
+        there = shutil.which(program, path=PROGRAM_PATH) is not None
         found.append(Capability(program, there, "" if there else "not installed", "" if there else f"Only for: {use}."))
     return tuple(found)

@@ -18,7 +18,7 @@ from typing import IO, Any
 from nl2net import errors
 from nl2net.emulator.interface import Emulator, build
 from nl2net.emulator.kernel.channel import read_frame, write_frame
-from nl2net.emulator.operations import operation_from_json
+from nl2net.emulator.operations import applied_to_json, operation_from_json
 from nl2net.emulator.topology import Topology, topology_from_json, topology_to_json
 from nl2net.errors import Nl2netError, Unavailable, UserError
 from nl2net.locations import Locations, atomic_write, private_folder
@@ -142,14 +142,7 @@ def answer_call(network: Emulator, name: str, arguments: Mapping[str, Any]) -> A
             limit = float(arguments.get("timeout_s", 10.0))
             return network.exec(arguments["node"], arguments["line"], timeout_s=limit).to_json()
         case "apply":
-            applied = network.apply(operation_from_json(arguments["operation"]))
-            inverse = [operation_to_json(item) for item in applied.inverse]
-            return {
-                "accepted": applied.accepted,
-                "reason": applied.reason,
-                "inverse": inverse,
-                "detail": applied.detail,
-            }
+            return applied_to_json(network.apply(operation_from_json(arguments["operation"])))
         case "state":
             return network.snapshot().to_json()
         case _:
@@ -197,6 +190,8 @@ def _guarded(network: Emulator, request: Mapping[str, Any]) -> Mapping[str, Any]
         return {"result": answer_call(network, request["call"], request["arguments"])}
     except Nl2netError as error:
         return describe(error)
+    except Exception as error:  # the network must outlive a faulty call
+        return describe(Unavailable(f"the call failed: {type(error).__name__}: {error}"))
 
 
 def describe(error: Nl2netError) -> dict[str, str]:

@@ -30,7 +30,9 @@ _LETTERS = {
 def _axes(matrix: Matrix) -> tuple[list[str], list[str], dict[tuple[str, str], Probe]]:
     cells = {(p.source, _column(p)): p for p in matrix.probes}
     sources = list(dict.fromkeys(source for source, _ in cells))
-    return sources, list(dict.fromkeys(target for _, target in cells)), cells
+    place = {name: position for position, name in enumerate(sources)}
+    targets = sorted(dict.fromkeys(target for _, target in cells), key=lambda name: place.get(name, len(place)))
+    return sources, targets, cells
 
 
 def _column(probe: Probe) -> str:
@@ -45,8 +47,8 @@ def matrix_text(matrix: Matrix) -> str:
     >>> from nl2net.emulator.results import Reason
     >>> print(matrix_text(Matrix((Probe("a", "b", True), Probe("b", "a", False, Reason.TIMEOUT, "")), "simulated")))
     from / to   1 2
-    a           # -  1 b
-    b           - .  2 a
+    a           - #  1 a
+    b           . -  2 b
     1 of 2 pairs reach (50.0 %), simulated backend
     # reaches  . timeout
     """

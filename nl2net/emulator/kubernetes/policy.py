@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -241,3 +242,28 @@ def _known(data: Mapping[str, Any], names: set[str], where: str) -> None:
     extra = sorted(set(data) - names)
     if extra:
         raise DataError(f"unknown field {extra[0]!r}", field=where)
+
+
+def read_selector(text: str) -> Selector:
+    """A label selector as in a query: ``app=web,tier!=back,team in (a, b),ready,!old``.
+
+    Examples
+    --------
+    >>> read_selector("app=web,tier notin (back)").matches({"app": "web"})
+    True
+    """
+    found = []
+    for part in re.split(r",(?![^(]*\))", text):
+        item = part.strip()
+        if not item:
+            continue
+        setting = re.match(r"^(\S+)\s+(in|notin)\s+\(([^)]*)\)$", item)
+        equal = re.match(r"^([^!=]+?)\s*(==|=|!=)\s*(\S*)$", item)
+        if setting:
+            values = tuple(value.strip() for value in setting[3].split(","))
+            found.append(Requirement(setting[1], "In" if setting[2] == "in" else "NotIn", values))
+        elif equal:
+            found.append(Requirement(equal[1], "NotIn" if equal[2] == "!=" else "In", (equal[3],)))
+        else:
+            found.append(Requirement(item.lstrip("!"), "DoesNotExist" if item.startswith("!") else "Exists"))
+    return Selector(tuple(found))
