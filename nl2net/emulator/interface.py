@@ -16,7 +16,11 @@ from nl2net.emulator.transition import plan_state
 from nl2net.errors import Unavailable, UserError
 
 IDLE_S = 0.3
-BACKENDS = ("auto", "kernel", "simulated", "cluster")
+BACKENDS = ("auto", "kernel", "simulated", "mininet", "cluster")
+_INSTEAD = {
+    "cluster": "Policies of a real cluster: nl2net.emulator.kubernetes.cluster.PolicyClient with its kubeconfig.",
+    "mininet": "The kernel backend measures the same and needs no root.",
+}
 Pair = tuple[str, str]
 Connect = tuple[str, str, int]
 
@@ -170,10 +174,8 @@ def build(topology: Topology, *, backend: str = "auto") -> Emulator:
     if backend not in BACKENDS:
         raise UserError(f"unknown backend {backend!r}", hint=f"One of: {', '.join(BACKENDS)}")
     full = check_topology(expand(topology))
-    if backend == "cluster":
-        from nl2net.emulator.kubernetes.cluster import ClusterEmulator
-
-        return ClusterEmulator(full)
+    if backend in {"cluster", "mininet"}:
+        raise Unavailable(f"the {backend} backend is not part of this version", hint=_INSTEAD[backend])
     from nl2net.emulator.simulated.emulator import SimulatedEmulator
 
     if backend == "simulated":

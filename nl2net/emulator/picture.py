@@ -64,7 +64,7 @@ def matrix_text(matrix: Matrix) -> str:
     digits = len(str(len(targets)))
     numbers = " ".join(str(i + 1).rjust(digits) for i in range(len(targets)))
     lines = [f"{_CORNER:<{width}}  {numbers}".rstrip()]
-    used = set()
+    used: set[str] = set()
     for row in range(max(len(sources), len(targets))):
         name = sources[row] if row < len(sources) else ""
         marks = [_mark(cells.get((name, target)), name, target, used) if name else " " for target in targets]

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Any
 
 from nl2net.emulator.kernel import relay
-from nl2net.emulator.kernel.spaces import Spaces
+from nl2net.emulator.kernel.spaces import RETRANSMISSION_MS, Spaces, set_retransmission
 from nl2net.emulator.operations import SetImpairment
 from nl2net.emulator.topology import Topology
 
@@ -50,6 +50,11 @@ class Impairments:
         """Impairments in force by interface."""
         return {interface: item.values for (owner, interface), item in self._active.items() if owner == node}
 
+    @property
+    def round_trip_s(self) -> float:
+        """What all delays together may add to one exchange; probes wait so much longer."""
+        return 2 * sum(item.values["delay_ms"] + item.values["jitter_ms"] for item in self._active.values()) / 1000
+
     def apply(self, operation: SetImpairment) -> tuple[str, str]:
         """Set or remove an impairment: the class of the refusal or empty, and what was measured."""
         key = (operation.node, operation.interface)
@@ -80,6 +85,8 @@ class Impairments:
             queue = ["tbf", "rate", f"{int(values['rate_kbit'])}kbit", "burst", str(burst), "latency", "50ms"]
             self._spaces.run(node, ["tc", "qdisc", "add", "dev", interface, "root", *queue])
         self._set_rules(key, values)
+        # ARP gives up after three requests: with a delay they must be further apart.
+        set_retransmission(self._spaces, RETRANSMISSION_MS + int(1000 * self.round_trip_s))
         if values["delay_ms"] or values["jitter_ms"]:
             far_node, far_interface = self._far[key]
             with self._spaces.inside(far_node):

@@ -22,6 +22,7 @@ NEWRULE, DELRULE, GETRULE = 32, 33, 34
 ERROR, DONE = 2, 3
 REQUEST, ACK, EXCL, CREATE, APPEND, DUMP = 0x001, 0x004, 0x200, 0x400, 0x800, 0x300
 IFF_UP = 1
+IFF_RUNNING = 0x40
 MAIN_TABLE = 254
 PROTO_KERNEL, PROTO_STATIC = 2, 4
 SCOPE_UNIVERSE, SCOPE_LINK, SCOPE_NOWHERE = 0, 253, 255
@@ -245,6 +246,12 @@ def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
             return
         yield kind & 0x3FFF, data[offset + 4 : offset + length]
         offset += (length + 3) & ~3
+
+
+def link_flags(link: Netlink) -> Iterator[tuple[int, int]]:
+    """Index and flags of every interface."""
+    for record in link.dump(GETLINK, _ifinfo(0), 16):
+        yield struct.unpack_from("=iI", record.fixed, 4)
 
 
 def forget_neighbours(link: Netlink) -> None:

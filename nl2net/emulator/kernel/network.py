@@ -13,7 +13,7 @@ from nl2net.emulator.kernel.icmp import Answer, Echo, ping
 from nl2net.emulator.kernel.impairment import Impairments
 from nl2net.emulator.kernel.policies import ClusterRules
 from nl2net.emulator.kernel.shell import run_line
-from nl2net.emulator.kernel.spaces import build_spaces
+from nl2net.emulator.kernel.spaces import build_spaces, wait_for_links
 from nl2net.emulator.kernel.state import read_state
 from nl2net.emulator.kernel.system import write_sysctl
 from nl2net.emulator.operations import (
@@ -93,6 +93,7 @@ class Network:
         if not self._changed:
             return
         self._changed = False
+        wait_for_links(self.topology, self.spaces)
         for space in self.spaces:
             if space.node.kind is NodeKind.SWITCH:
                 continue
@@ -105,7 +106,7 @@ class Network:
         """One probe per pair."""
         echoes = [Echo(source, self._address(target)) for source, target in pairs]
         self._settle()
-        answers = ping(self.spaces, echoes, idle_s)
+        answers = ping(self.spaces, echoes, idle_s + self._impairments.round_trip_s)
         return [self._probe(source, target, answer) for (source, target), answer in zip(pairs, answers, strict=True)]
 
     def _address(self, target: str) -> str:
@@ -126,7 +127,11 @@ class Network:
         """All TTLs at once, read up to the first that reached the target or failed."""
         address = self._address(target)
         self._settle()
-        answers = ping(self.spaces, [Echo(source, address, ttl) for ttl in range(1, MAX_TTL + 1)], idle_s)
+        answers = ping(
+            self.spaces,
+            [Echo(source, address, ttl) for ttl in range(1, MAX_TTL + 1)],
+            idle_s + self._impairments.round_trip_s,
+        )
         hops = [Hop(source, self.topology.address(source))]
         for answer in answers:
             if answer.reason is Reason.TTL_EXCEEDED:
@@ -143,7 +148,8 @@ class Network:
         self._settle()
         attempts = [self._attempt(source, target, port, resolve) for source, target, port in pairs]
         open_ones = [attempt for attempt in attempts if attempt.reason is not Reason.NAME]
-        connect(self.spaces, self._servers, open_ones, resolver=DNS_SERVICE.address, idle_s=idle_s)
+        patience = idle_s + self._impairments.round_trip_s
+        connect(self.spaces, self._servers, open_ones, resolver=DNS_SERVICE.address, idle_s=patience)
         return [
             Probe(source, target, a.reason is Reason.OK, a.reason, "", a.rtt_ms, port, a.stage)
             for (source, target, port), a in zip(pairs, attempts, strict=True)

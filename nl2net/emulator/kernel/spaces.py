@@ -6,15 +6,18 @@ import os
 import resource
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from nl2net.emulator.kernel import netlink, system
-from nl2net.emulator.topology import LOOPBACK, Node, NodeKind, StaticRoute, Topology
+from nl2net.emulator.topology import LOOPBACK, Link, Node, NodeKind, StaticRoute, Topology
 
 BRIDGE_INDEX = 2
 FIRST_INDEX = 10
+RETRANSMISSION_MS = 40
+LINK_WAIT_S = 2.0
 # Programs live where an ordinary user's PATH often does not look.
 PROGRAM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -32,8 +35,6 @@ _COMMON = {
     "net.ipv4.ip_default_ttl": 64,
     "net.ipv4.ip_no_pmtu_disc": 0,
     "net.ipv4.ip_forward_use_pmtu": 0,
-    "net.ipv4.neigh.default.retrans_time_ms": 40,
-    "net.ipv4.neigh.default.mcast_solicit": 3,
 }
 _PER_DEVICE = {
     "rp_filter": 0,
@@ -150,6 +151,8 @@ def build_spaces(topology: Topology) -> Spaces:
         routes.setdefault(route.node, []).append(route)
     for space in spaces:
         _address(topology, spaces, space, routes.get(space.name, []))
+    set_retransmission(spaces, RETRANSMISSION_MS)
+    wait_for_links(topology, spaces)
     return spaces
 
 
@@ -186,6 +189,34 @@ def _wire(topology: Topology, spaces: Spaces) -> None:
             if requests:
                 with spaces.link(name) as socket:
                     socket.require(requests, f"links of {name}")
+
+
+def set_retransmission(spaces: Spaces, milliseconds: int) -> None:
+    """Time between ARP requests on every interface; the default of a second delays the first ping after a repair."""
+    for space in spaces:
+        if space.node.kind is not NodeKind.SWITCH:
+            with spaces.networks.inside(space.descriptor):
+                for name in space.index:
+                    system.write_sysctl(f"net/ipv4/neigh/{name}/retrans_time_ms", milliseconds)
+
+
+def wait_for_links(topology: Topology, spaces: Spaces) -> None:
+    """Wait until every link with both ends up carries frames: the kernel gets there by deferred work."""
+    limit = time.monotonic() + LINK_WAIT_S
+    while time.monotonic() < limit:
+        flags: dict[tuple[str, int], int] = {}
+        for space in spaces:
+            with spaces.link(space.name) as socket:
+                for index, value in netlink.link_flags(socket):
+                    flags[space.name, index] = value
+        if all(_carries(flags, spaces, link) for link in topology.links):
+            return
+        time.sleep(0.002)
+
+
+def _carries(flags: dict[tuple[str, int], int], spaces: Spaces, link: Link) -> bool:
+    ends = [flags.get((end.node, spaces[end.node].index[end.interface]), 0) for end in (link.a, link.b)]
+    return not all(end & netlink.IFF_UP for end in ends) or all(end & netlink.IFF_RUNNING for end in ends)
 
 
 def _address(topology: Topology, spaces: Spaces, space: Space, routes: list[StaticRoute]) -> None:

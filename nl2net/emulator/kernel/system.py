@@ -95,9 +95,9 @@ class Networks:
 
 
 def write_sysctl(key: str, value: int) -> bool:
-    """Set a key of the current namespace; ``False`` when this kernel has no such key."""
+    """Set a key (dotted, or with slashes where a part holds dots) of the current namespace; ``False`` when this kernel has no such key."""
     try:
-        Path("/proc/sys", *key.split(".")).write_bytes(b"%d" % value)
+        Path("/proc/sys", *key.split("/" if "/" in key else ".")).write_bytes(b"%d" % value)
     except FileNotFoundError:
         return False
     return True

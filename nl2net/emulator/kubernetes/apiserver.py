@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import secrets
 import threading
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import TracebackType
@@ -45,10 +46,11 @@ class ApiServer:
 
         class Handler(_Handler):
             def dispatch(self, request: Request) -> Answer:
-                if self.headers.get("Authorization") != f"Bearer {token}":
-                    return failure(401, "Unauthorized", "the bearer token is missing or wrong")
+                head, _, path = request.path.removeprefix("/").partition("/")
+                if not secrets.compare_digest(head.encode(), token.encode()):
+                    return failure(401, "Unauthorized", "the token is missing or wrong")
                 with lock:
-                    return api.handle(request)
+                    return api.handle(replace(request, path=f"/{path}"))
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
@@ -57,12 +59,12 @@ class ApiServer:
 
     @property
     def address(self) -> str:
-        """Base address."""
+        """Address without the token; a request goes to ``address/token/...``."""
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     @property
     def token(self) -> str:
-        """Bearer token that every request must carry."""
+        """Secret first part of every path: kubectl sends no bearer token over plain HTTP, not even on loopback."""
         return self._token
 
     def write_kubeconfig(self, path: Path) -> None:
@@ -70,8 +72,8 @@ class ApiServer:
         body = {
             "apiVersion": "v1",
             "kind": "Config",
-            "clusters": [{"name": "nl2net", "cluster": {"server": self.address}}],
-            "users": [{"name": "nl2net", "user": {"token": self._token}}],
+            "clusters": [{"name": "nl2net", "cluster": {"server": f"{self.address}/{self._token}"}}],
+            "users": [{"name": "nl2net", "user": {}}],
             "contexts": [{"name": "nl2net", "context": {"cluster": "nl2net", "user": "nl2net"}}],
             "current-context": "nl2net",
         }

@@ -7,6 +7,7 @@ import re
 import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 import yaml
@@ -23,7 +24,6 @@ _POLICIES = re.compile(
 )
 _READ_ONLY = re.compile(r"^/api/v1(?:/namespaces/(?P<namespace>[^/]+))?/(?P<kind>pods|services)(?:/(?P<name>[^/]+))?$")
 _NAMESPACES = re.compile(r"^/api/v1/namespaces(?:/(?P<name>[^/]+))?$")
-_CREATED = "2026-01-01T00:00:00Z"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +61,14 @@ class Api:
         self._version = 1
         self._meta: dict[str, dict[str, Any]] = {}
         self._policies: dict[str, dict[str, Any]] = {}
+        self._started = self._now()
         for key, manifest in network.state()["policies"].items():
             self._remember(key, manifest)
 
     def _remember(self, key: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
         self._version += 1
-        meta = self._meta.setdefault(key, {"uid": str(uuid.uuid4()), "creationTimestamp": _CREATED, "generation": 0})
+        fresh = {"uid": str(uuid.uuid4()), "creationTimestamp": self._now(), "generation": 0}
+        meta = self._meta.setdefault(key, fresh)
         meta["generation"] += 1
         namespace, _, name = key.partition("/")
         kept = {k: v for k, v in manifest["metadata"].items() if k in {"labels", "annotations"}}
@@ -74,6 +76,10 @@ class Api:
         stored = {"apiVersion": NETWORKING, "kind": "NetworkPolicy", "metadata": metadata, "spec": manifest["spec"]}
         self._policies[key] = stored
         return stored
+
+    @staticmethod
+    def _now() -> str:
+        return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
     def handle(self, request: Request) -> Answer:
         """Answer one request."""
@@ -106,19 +112,15 @@ class Api:
 
     def _objects(self, kind: str) -> list[dict[str, Any]]:
         if kind == "pods":
-            return [_pod(pod) for pod in self._cluster.pods]
+            return [_pod(pod, self._started) for pod in self._cluster.pods]
         if kind == "services":
-            return [_service(service) for service in self._cluster.services]
+            return [_service(service, self._started) for service in self._cluster.services]
         names = {*self._cluster.namespaces, "default", *(pod.namespace for pod in self._cluster.pods)}
-        return [
-            _object(
-                "Namespace",
-                CORE,
-                {"name": name, "labels": dict(self._cluster.labels_of(name))},
-                {"status": {"phase": "Active"}},
-            )
-            for name in sorted(names)
-        ]
+        return [self._namespace(name) for name in sorted(names)]
+
+    def _namespace(self, name: str) -> dict[str, Any]:
+        metadata = {"name": name, "labels": dict(self._cluster.labels_of(name))}
+        return _object("Namespace", metadata, self._started, {"status": {"phase": "Active"}})
 
     def _on_policies(self, request: Request, namespace: str | None, name: str | None) -> Answer:
         if request.query.get("watch"):
@@ -242,28 +244,29 @@ def _chosen(objects: Iterable[Mapping[str, Any]], selector: str) -> list[Mapping
     return [item for item in objects if wanted.matches(item["metadata"].get("labels") or {})]
 
 
-def _object(kind: str, version: str, metadata: dict[str, Any], rest: Mapping[str, Any]) -> dict[str, Any]:
+def _object(kind: str, metadata: dict[str, Any], created: str, rest: Mapping[str, Any]) -> dict[str, Any]:
     stamped = {**metadata, "uid": str(uuid.uuid5(uuid.NAMESPACE_DNS, f"{kind}/{metadata}")), "resourceVersion": "1"}
-    return {"kind": kind, "apiVersion": version, "metadata": {**stamped, "creationTimestamp": _CREATED}, **rest}
+    return {"kind": kind, "apiVersion": CORE, "metadata": {**stamped, "creationTimestamp": created}, **rest}
 
 
-def _pod(pod: Pod) -> dict[str, Any]:
+def _pod(pod: Pod, created: str) -> dict[str, Any]:
     ports = [
         {"containerPort": p.number, "protocol": p.protocol, **({"name": p.name} if p.name else {})} for p in pod.ports
     ]
     metadata = {"name": pod.name, "namespace": pod.namespace, "labels": dict(pod.labels)}
     spec = {"containers": [{"name": "main", "image": "emulated", "ports": ports}]}
     status = {"phase": "Running", "podIP": pod.address, "conditions": [{"type": "Ready", "status": "True"}]}
-    return _object("Pod", CORE, metadata, {"spec": spec, "status": status})
+    return _object("Pod", metadata, created, {"spec": spec, "status": status})
 
 
-def _service(service: Service) -> dict[str, Any]:
+def _service(service: Service, created: str) -> dict[str, Any]:
     ports = [
         {"port": p.port, "targetPort": p.target, "protocol": p.protocol, **({"name": p.name} if p.name else {})}
         for p in service.ports
     ]
     spec = {"clusterIP": service.address, "selector": dict(service.selector), "type": "ClusterIP", "ports": ports}
-    return _object("Service", CORE, {"name": service.name, "namespace": service.namespace}, {"spec": spec})
+    metadata = {"name": service.name, "namespace": service.namespace}
+    return _object("Service", metadata, created, {"spec": spec})
 
 
 def _listing(kind: str, version: str, items: list[Mapping[str, Any]], revision: int) -> Answer:
