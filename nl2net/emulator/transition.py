@@ -9,6 +9,7 @@ The canonical state of a node is a mapping: ``forwarding``, ``interfaces`` (name
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Mapping
 from typing import Any
 
@@ -33,6 +34,7 @@ from nl2net.emulator.operations import (
     SetMtu,
 )
 
+LOOPBACK = "lo"
 State = Mapping[str, Any]
 
 
@@ -100,7 +102,30 @@ def _plan_routes(node: str, current: State, wanted: State, disturbed: set[str]) 
     added: list[Operation] = [
         AddRoute(node, r["prefix"], r["via"], r["dev"], r["metric"], r["type"], r["connected"]) for r in missing
     ]
-    return removed + added
+    return removed + _unasked(node, current, wanted, disturbed) + added
+
+
+def _unasked(node: str, current: State, wanted: State, disturbed: set[str]) -> list[Operation]:
+    """Remove the connected routes that come with an address or a link but had been deleted before."""
+    known = {(r["prefix"], r["dev"]) for r in wanted["routes"] if r["connected"]}
+    found: list[Operation] = []
+    for name, after in wanted["interfaces"].items():
+        before = current["interfaces"][name]
+        have, want = before["addresses"], after["addresses"]
+        if not after["up"] or name == LOOPBACK or (have == want and before["up"]):
+            continue
+        whole = name in disturbed or not before["up"] or want[: len(have)] != have
+        seen = set() if whole else {_subnet(cidr) for cidr in have}
+        for cidr in want if whole else want[len(have) :]:
+            prefix = _subnet(cidr)
+            if prefix not in seen and not prefix.endswith("/32") and (prefix, name) not in known:
+                found.append(RemoveRoute(node, prefix, dev=name))
+            seen.add(prefix)
+    return found
+
+
+def _subnet(cidr: str) -> str:
+    return str(ipaddress.IPv4Interface(cidr).network)
 
 
 def _follows_address(route: State, current: State, wanted: State) -> bool:
@@ -122,7 +147,30 @@ def _comes_back(route: State, current: State, wanted: State, disturbed: set[str]
 def _plan_rules(node: str, current: list[State], wanted: list[State]) -> list[Operation]:
     removed: list[Operation] = [RemoveRule(node, r["action"], r["preference"]) for r in current if r not in wanted]
     added: list[Operation] = [AddRule(node, r["action"], r["preference"]) for r in wanted if r not in current]
-    return removed + added
+    return removed + _unasked(node, current, wanted, disturbed) + added
+
+
+def _unasked(node: str, current: State, wanted: State, disturbed: set[str]) -> list[Operation]:
+    """Remove the connected routes that come with an address or a link but had been deleted before."""
+    known = {(r["prefix"], r["dev"]) for r in wanted["routes"] if r["connected"]}
+    found: list[Operation] = []
+    for name, after in wanted["interfaces"].items():
+        before = current["interfaces"][name]
+        have, want = before["addresses"], after["addresses"]
+        if not after["up"] or name == LOOPBACK or (have == want and before["up"]):
+            continue
+        whole = name in disturbed or not before["up"] or want[: len(have)] != have
+        seen = set() if whole else {_subnet(cidr) for cidr in have}
+        for cidr in want if whole else want[len(have) :]:
+            prefix = _subnet(cidr)
+            if prefix not in seen and not prefix.endswith("/32") and (prefix, name) not in known:
+                found.append(RemoveRoute(node, prefix, dev=name))
+            seen.add(prefix)
+    return found
+
+
+def _subnet(cidr: str) -> str:
+    return str(ipaddress.IPv4Interface(cidr).network)
 
 
 def _plan_chain(node: str, chain: str, current: State, wanted: State) -> list[Operation]:

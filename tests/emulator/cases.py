@@ -27,6 +27,7 @@ from nl2net.emulator import (
     SetMtu,
     Topology,
     mesh,
+    online_boutique,
     operation_to_json,
     star,
     topology_to_json,
@@ -53,10 +54,15 @@ class Case:
 def star_case(draw: random.Random) -> Case:
     """A router with two to four subnets and one or two of the faults of the NetPress kind."""
     topology = star(subnets=draw.randint(2, 4), hosts=draw.randint(1, 2))
+    return Case(topology, star_faults(draw, topology))
+
+
+def star_faults(draw: random.Random, topology: Topology) -> tuple[Operation, ...]:
+    """One or two faults of a star."""
     operations: list[Operation] = []
     for _ in range(draw.randint(1, 2)):
         operations += _star_fault(draw, topology)
-    return Case(topology, tuple(operations))
+    return tuple(operations)
 
 
 def _star_fault(draw: random.Random, topology: Topology) -> list[Operation]:
@@ -97,11 +103,12 @@ def mesh_case(draw: random.Random) -> Case:
         if (a, b) not in edges and (b, a) not in edges:
             edges.append((a, b))
     topology = mesh(routers, edges)
-    operations = tuple(_any_fault(draw, topology) for _ in range(draw.randint(1, 4)))
+    operations = tuple(any_fault(draw, topology) for _ in range(draw.randint(1, 4)))
     return Case(topology, operations)
 
 
-def _any_fault(draw: random.Random, topology: Topology) -> Operation:
+def any_fault(draw: random.Random, topology: Topology) -> Operation:
+    """One change of any kind at any node."""
     node, interface = draw.choice(list(topology.interfaces))
     other = draw.choice(topology.probed())
     address = topology.address(other)
@@ -135,10 +142,10 @@ def _any_fault(draw: random.Random, topology: Topology) -> Operation:
     return draw.choice(kinds)
 
 
-def cluster_case(draw: random.Random) -> Case:
+def cluster_case(draw: random.Random, pods_wanted: int = 0) -> Case:
     """Pods in three namespaces with random labels, services and one to six policies."""
     pods, services = [], []
-    for index in range(draw.randint(4, 9)):
+    for index in range(pods_wanted or draw.randint(4, 9)):
         app, namespace = draw.choice(APPS), draw.choice(NAMESPACES)
         labels = {"app": app, **({"tier": draw.choice(["front", "back"])} if draw.random() < 0.6 else {})}
         name = f"{app}{index}"
@@ -221,3 +228,27 @@ def _port(draw: random.Random) -> dict[str, Any]:
     if kind == 2:
         return {"port": 8000, "endPort": draw.choice([8080, 9500])}
     return {"port": draw.choice([80, 8080, 9000, 5432]), "protocol": draw.choice(["TCP", "TCP", "UDP"])}
+
+
+def boutique_faults(draw: random.Random) -> tuple[Operation, ...]:
+    """One or two faults of the NetPress policy kinds in the published policies of Online Boutique."""
+    cluster = online_boutique().cluster
+    assert cluster is not None
+    chosen = draw.sample([p for p in cluster.policies if p.ingress], draw.randint(1, 2))
+    return tuple(PutPolicy(_spoilt(draw, dict(policy.manifest))) for policy in chosen)
+
+
+def _spoilt(draw: random.Random, manifest: dict[str, Any]) -> dict[str, Any]:
+    spec = json.loads(json.dumps(manifest["spec"]))
+    kind = draw.randrange(5)
+    if kind == 0:
+        spec["ingress"] = spec["ingress"][1:]
+    elif kind == 1:
+        spec["ingress"].append({"from": [{"podSelector": {"matchLabels": {"app": "adservice"}}}]})
+    elif kind == 2:
+        spec["ingress"] = [{**rule, "ports": [{"port": draw.randint(1, 65535)}]} for rule in spec["ingress"]]
+    elif kind == 3:
+        spec["ingress"] = [{**rule, "ports": [{"protocol": draw.choice(["UDP", "SCTP"])}]} for rule in spec["ingress"]]
+    else:
+        spec["egress"] = [{"to": [{"podSelector": {"matchLabels": {"app": "redis-cart"}}}]}]
+    return {**manifest, "spec": spec}

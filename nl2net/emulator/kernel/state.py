@@ -12,6 +12,7 @@ from nl2net.emulator.kernel.spaces import Space, Spaces
 from nl2net.emulator.kernel.system import read_sysctl
 from nl2net.emulator.transition import route_order
 
+_CLONED = 0x200  # learned path MTUs are listed among the routes
 _TYPE_NAMES = {number: name for name, number in netlink.ROUTE_TYPES.items()}
 _ACTION_NAMES = {number: name for name, number in netlink.RULE_ACTIONS.items()}
 
@@ -59,7 +60,8 @@ def _routes(link: netlink.Netlink, space: Space) -> list[dict[str, Any]]:
     fixed = struct.pack("=BBBBBBBBI", socket.AF_INET, 0, 0, 0, 0, 0, 0, 0, 0)
     for record in link.dump(netlink.GETROUTE, fixed, 12):
         _, length, _, _, table, protocol, _, kind = record.fixed[:8]
-        if table != netlink.MAIN_TABLE or kind not in _TYPE_NAMES:
+        learned = struct.unpack_from("=I", record.fixed, 8)[0] & _CLONED
+        if table != netlink.MAIN_TABLE or kind not in _TYPE_NAMES or learned:
             continue
         data = record.attributes
         network = socket.inet_ntoa(data[1]) if 1 in data else "0.0.0.0"  # noqa: S104 - the default route

@@ -95,7 +95,10 @@ class Networks:
 
 
 def write_sysctl(key: str, value: int) -> bool:
-    """Set a key (dotted, or with slashes where a part holds dots) of the current namespace; ``False`` when this kernel has no such key."""
+    """Set a key of the current namespace; ``False`` when this kernel has no such key.
+
+    Parts are separated by dots, or by slashes where a part holds dots.
+    """
     try:
         Path("/proc/sys", *key.split("/" if "/" in key else ".")).write_bytes(b"%d" % value)
     except FileNotFoundError:
