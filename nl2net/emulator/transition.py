@@ -46,8 +46,11 @@ def plan_node(node: str, current: State, wanted: State) -> tuple[Operation, ...]
     disturbed: set[str] = set()
     for name, target in wanted["interfaces"].items():
         found += _plan_interface(node, name, current["interfaces"][name], target, disturbed)
-    found += _plan_routes(node, current, wanted, disturbed)
-    found += _plan_rules(node, current["rules"], wanted["rules"])
+    routes = _plan_routes(node, current, wanted, disturbed)
+    # A rule hides every gateway from the kernel's check of a new route: rules wait until the routes are there.
+    hidden = any(isinstance(operation, AddRoute) and operation.via for operation in routes)
+    removed, added = _plan_rules(node, current["rules"], wanted["rules"], afresh=hidden)
+    found += removed + routes + added
     for chain in CHAINS:
         found += _plan_chain(node, chain, current["chains"][chain], wanted["chains"][chain])
     for name in sorted({*current["impairments"], *wanted["impairments"]}):
@@ -144,33 +147,15 @@ def _comes_back(route: State, current: State, wanted: State, disturbed: set[str]
     return route["dev"] in disturbed or before["addresses"] != after["addresses"] or (after["up"] and not before["up"])
 
 
-def _plan_rules(node: str, current: list[State], wanted: list[State]) -> list[Operation]:
-    removed: list[Operation] = [RemoveRule(node, r["action"], r["preference"]) for r in current if r not in wanted]
-    added: list[Operation] = [AddRule(node, r["action"], r["preference"]) for r in wanted if r not in current]
-    return removed + _unasked(node, current, wanted, disturbed) + added
-
-
-def _unasked(node: str, current: State, wanted: State, disturbed: set[str]) -> list[Operation]:
-    """Remove the connected routes that come with an address or a link but had been deleted before."""
-    known = {(r["prefix"], r["dev"]) for r in wanted["routes"] if r["connected"]}
-    found: list[Operation] = []
-    for name, after in wanted["interfaces"].items():
-        before = current["interfaces"][name]
-        have, want = before["addresses"], after["addresses"]
-        if not after["up"] or name == LOOPBACK or (have == want and before["up"]):
-            continue
-        whole = name in disturbed or not before["up"] or want[: len(have)] != have
-        seen = set() if whole else {_subnet(cidr) for cidr in have}
-        for cidr in want if whole else want[len(have) :]:
-            prefix = _subnet(cidr)
-            if prefix not in seen and not prefix.endswith("/32") and (prefix, name) not in known:
-                found.append(RemoveRoute(node, prefix, dev=name))
-            seen.add(prefix)
-    return found
-
-
-def _subnet(cidr: str) -> str:
-    return str(ipaddress.IPv4Interface(cidr).network)
+def _plan_rules(
+    node: str, current: list[State], wanted: list[State], *, afresh: bool
+) -> tuple[list[Operation], list[Operation]]:
+    gone = [rule for rule in current if afresh or rule not in wanted]
+    new = [rule for rule in wanted if afresh or rule not in current]
+    return (
+        [RemoveRule(node, rule["action"], rule["preference"]) for rule in gone],
+        [AddRule(node, rule["action"], rule["preference"]) for rule in new],
+    )
 
 
 def _plan_chain(node: str, chain: str, current: State, wanted: State) -> list[Operation]:

@@ -124,7 +124,10 @@ class Network:
         return self.topology.owners.get(place, place)
 
     def path(self, source: str, target: str, idle_s: float) -> Path:
-        """All TTLs at once, read up to the first that reached the target or failed."""
+        """One TTL after the other up to the first answer that is not about its end.
+
+        All at once would use up what Linux allows a source in errors about one missing route.
+        """
         address = self._address(target)
         self._settle()
         answers = ping(
