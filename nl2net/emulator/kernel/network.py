@@ -130,20 +130,15 @@ class Network:
         """
         address = self._address(target)
         self._settle()
-        answers = ping(
-            self.spaces,
-            [Echo(source, address, ttl) for ttl in range(1, MAX_TTL + 1)],
-            idle_s + self._impairments.round_trip_s,
-        )
+        patience = idle_s + self._impairments.round_trip_s
         hops = [Hop(source, self.topology.address(source))]
-        for answer in answers:
-            if answer.reason is Reason.TTL_EXCEEDED:
-                hops.append(Hop(self._place(answer.place), answer.place))
-                continue
-            if answer.reason is Reason.OK:
-                hops.append(Hop(self._place(answer.place), answer.place))
-                return Path(tuple(hops), answer.reason)
-            return Path(tuple(hops), answer.reason, self._place(answer.place))
+        for ttl in range(1, MAX_TTL + 1):
+            answer = ping(self.spaces, [Echo(source, address, ttl)], patience)[0]
+            place = self._place(answer.place)
+            if answer.reason in {Reason.TTL_EXCEEDED, Reason.OK}:
+                hops.append(Hop(place, answer.place))
+            if answer.reason is not Reason.TTL_EXCEEDED:
+                return Path(tuple(hops), answer.reason, "" if answer.reason is Reason.OK else place)
         return Path(tuple(hops), Reason.TTL_EXCEEDED, hops[-1].node)
 
     def tcp(self, pairs: Sequence[tuple[str, str, int]], idle_s: float, resolve: bool) -> list[Probe]:

@@ -18,6 +18,7 @@ BRIDGE_INDEX = 2
 FIRST_INDEX = 10
 RETRANSMISSION_MS = 40
 LINK_WAIT_S = 2.0
+WAITING_BYTES = 1 << 24  # all pings of a matrix may wait for one ARP answer
 # Programs live where an ordinary user's PATH often does not look.
 PROGRAM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -198,6 +199,7 @@ def set_retransmission(spaces: Spaces, milliseconds: int) -> None:
             with spaces.networks.inside(space.descriptor):
                 for name in space.index:
                     system.write_sysctl(f"net/ipv4/neigh/{name}/retrans_time_ms", milliseconds)
+                    system.write_sysctl(f"net/ipv4/neigh/{name}/unres_qlen_bytes", WAITING_BYTES)
 
 
 def wait_for_links(topology: Topology, spaces: Spaces) -> None:
