@@ -302,5 +302,5 @@ def _discovery() -> Mapping[str, Mapping[str, Any]]:
 
 
 def _resource(name: str, kind: str, verbs: list[str], *, namespaced: bool = True, short: str = "") -> dict[str, Any]:
-    body = {"name": name, "singularName": name.removesuffix("s"), "namespaced": namespaced, "kind": kind}
+    body = {"name": name, "singularName": kind.lower(), "namespaced": namespaced, "kind": kind}
     return {**body, "verbs": verbs, "shortNames": [short]}
