@@ -58,8 +58,11 @@ def _from_graph(text: str, samples: tuple[str, ...]) -> Topology:
         hint = f"Shipped topologies: {', '.join(samples)}. {error.hint}".strip()
         raise DataError(str(error), hint=hint) from None
     graph = loaded.graph
-    kinds = {str(node): str(data.get("kind", data.get("type", ""))) for node, data in graph.nodes(data=True)}
-    return topology_from_edges(loaded.name, kinds, [(str(a), str(b)) for a, b in graph.edges()])
+    names = {node: str(data.get("name") or node) for node, data in graph.nodes(data=True)}
+    if len(set(names.values())) != len(names):
+        names = {node: str(node) for node in names}
+    kinds = {names[node]: str(data.get("kind", data.get("type", ""))) for node, data in graph.nodes(data=True)}
+    return topology_from_edges(loaded.name, kinds, [(names[a], names[b]) for a, b in graph.edges()])
 
 
 def _socket(name: str) -> Path:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ipaddress
+
 from nl2net.emulator.expand import resolve_name
 from nl2net.emulator.operations import (
     AddAddress,
@@ -65,11 +67,12 @@ def namespace_of(node: str) -> str:
 
 def target_address(topology: Topology, target: str) -> str:
     """Address of a node name, or the text itself when it is an address; empty when it is neither."""
-    if target.replace(".", "").isdigit():
-        return target
     if target in topology.by_name or any(name.endswith(f"/{target}") for name in topology.by_name):
         return topology.address(topology.find(target))
-    return ""
+    try:
+        return str(ipaddress.IPv4Address(target))
+    except ValueError:
+        return ""
 
 
 def service_address(topology: Topology, name: str, source: str) -> str:

@@ -117,12 +117,10 @@ class Topology:
 
     @cached_property
     def addresses(self) -> Mapping[str, tuple[str, ...]]:
-        """Addresses without prefix length per node, as the topology gives them; the first names the node in probes."""
-        found: dict[str, list[str]] = {node.name: [] for node in self.nodes}
+        """Addresses without prefix length per node, as the topology gives them; those of the loopback first."""
+        found = {node.name: [address.partition("/")[0] for address in node.loopback] for node in self.nodes}
         for (node, _), end in self.interfaces.items():
             found[node].extend(address.partition("/")[0] for address in end.addresses)
-        for node_ in self.nodes:
-            found[node_.name].extend(address.partition("/")[0] for address in node_.loopback)
         return {name: tuple(values) for name, values in found.items()}
 
     @cached_property

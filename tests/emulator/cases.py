@@ -151,7 +151,8 @@ def cluster_case(draw: random.Random, pods_wanted: int = 0) -> Case:
         name = f"{app}{index}"
         ports = (Port(draw.choice([80, 8080, 9000]), name="main"), Port(5432, name="data"))
         pods.append(Pod(name, namespace, {**labels, "name": name}, f"10.244.{draw.randint(0, 3)}.{10 + index}", ports))
-        target: int | str = draw.choice(["main", ports[0].number, 5432])
+        choices: list[int | str] = ["main", ports[0].number, 5432]
+        target = draw.choice(choices)
         services.append(Service(name, namespace, {"name": name}, ports=(ServicePort(80, target),)))
     namespaces = {name: {"team": draw.choice(["a", "b"])} for name in NAMESPACES}
     topology = Topology("cluster", cluster=Cluster(tuple(pods), tuple(services), (), namespaces))

@@ -76,6 +76,8 @@ def test_topology_files_and_graphs(run: Run, tmp_path: Path) -> None:
     graph = tmp_path / "net.json"
     assert run("build", "abilene", "--out", str(graph)).returncode == 0
     assert len(json.loads(graph.read_text(encoding="utf-8"))["nodes"]) >= 11
+    assert run("up", str(graph), "--backend", "simulated").returncode == 0
+    assert "(100.0 %)" in run("ping").stdout
     out.write_text("{", encoding="utf-8")
     assert run("up", str(out)).returncode == 2
     assert run("up", "no-such-thing").returncode == 2

@@ -24,11 +24,16 @@ from nl2net.emulator.topology import Topology, topology_to_json
 from nl2net.errors import Nl2netError, TimeLimit, Unavailable
 
 CALL_LIMIT_S = 120.0
+_OK = str(Reason.OK)
+_REASONS = {str(reason): reason for reason in Reason}
 NOT_MEASURED = ("wide-area timing",)
 
 
 class KernelEmulator(Emulator):
-    """Real packets between real network namespaces, held by a worker process."""
+    """Real packets between real network namespaces, held by a worker process.
+
+    ``build_s`` is what the worker needed for the network itself, without its own start.
+    """
 
     backend = "kernel"
 
@@ -44,7 +49,7 @@ class KernelEmulator(Emulator):
         atexit.register(self.close)
         try:
             body = {"topology": topology_to_json(topology), "home": str(FilePath.home())}
-            self._exchange(body, CALL_LIMIT_S)
+            self.build_s: float = self._exchange(body, CALL_LIMIT_S)["wall_s"]
         except BaseException:
             self.close()
             raise
@@ -124,7 +129,13 @@ class KernelEmulator(Emulator):
         """Ping all pairs at once over raw sockets."""
         chosen = all_pairs(self.topology) if pairs is None else pairs
         found = [(self.topology.find(source), target) for source, target in chosen]
-        return self._matrix("ping", pairs=found, idle_s=idle_s)
+        started = time.perf_counter()
+        answers = self._call("ping", pairs=found, idle_s=idle_s)
+        probes = tuple(
+            Probe(source, target, reason == _OK, _REASONS[reason], place, rtt_ms)
+            for (source, target), (reason, place, rtt_ms) in zip(found, answers, strict=True)
+        )
+        return self._matrix(probes, started)
 
     def tcp_matrix(
         self, pairs: Sequence[Connect] | None = None, *, idle_s: float = IDLE_S, resolve: bool = True
@@ -132,12 +143,15 @@ class KernelEmulator(Emulator):
         """Look up, connect and read the banner of all pairs at once."""
         chosen = all_services(self.topology) if pairs is None else pairs
         found = [(self.topology.find(source), target, port) for source, target, port in chosen]
-        return self._matrix("tcp", pairs=found, idle_s=idle_s, resolve=resolve)
-
-    def _matrix(self, call: str, **arguments: Any) -> Matrix:
         started = time.perf_counter()
-        answer = self._call(call, **arguments)
-        probes = tuple(Probe(**{**item, "reason": Reason(item["reason"])}) for item in answer)
+        answers = self._call("tcp", pairs=found, idle_s=idle_s, resolve=resolve)
+        probes = tuple(
+            Probe(source, target, reason == _OK, _REASONS[reason], "", rtt_ms, port, stage)
+            for (source, target, port), (reason, stage, rtt_ms) in zip(found, answers, strict=True)
+        )
+        return self._matrix(probes, started)
+
+    def _matrix(self, probes: tuple[Probe, ...], started: float) -> Matrix:
         return Matrix(probes, self.backend, platform.release(), NOT_MEASURED, time.perf_counter() - started)
 
     def path(self, source: str, target: str) -> Path:

@@ -20,6 +20,7 @@ PAYLOAD_BYTES = 56
 ROUND = 60_000  # echo sequence numbers have 16 bits
 HARD_CAP = 20  # times the idle deadline
 _SLICES = 4
+_HEAD = struct.Struct("!BBHHH")
 
 _CODES = {
     0: Reason.NET_UNREACHABLE,
@@ -94,6 +95,8 @@ class PingRound:
         self._open: set[int] = set()
         self._nonce = os.urandom(8)
         self._identity = struct.unpack("!H", os.urandom(2))[0]
+        self._body = self._nonce + bytes(PAYLOAD_BYTES - len(self._nonce))
+        self._sum = ~checksum(_HEAD.pack(ECHO_REQUEST, 0, 0, self._identity, 0) + self._body) & 0xFFFF
         self._poll = select.epoll()
         self._sockets: dict[str, socket.socket] = {}
         self._by_descriptor: dict[int, tuple[str, socket.socket]] = {}
@@ -127,11 +130,14 @@ class PingRound:
                 made.close()
         return self._answers
 
+    def _checksum(self, position: int) -> int:
+        """Checksum of a request: only the sequence number differs from the first."""
+        total = self._sum + position
+        return ~((total >> 16) + (total & 0xFFFF)) & 0xFFFF
+
     def _send(self, position: int) -> None:
         echo = self._echoes[position]
-        body = self._nonce + struct.pack("!I", position) + bytes(PAYLOAD_BYTES - 12)
-        head = struct.pack("!BBHHH", ECHO_REQUEST, 0, 0, self._identity, position)
-        data = struct.pack("!BBHHH", ECHO_REQUEST, 0, checksum(head + body), self._identity, position) + body
+        data = _HEAD.pack(ECHO_REQUEST, 0, self._checksum(position), self._identity, position) + self._body
         made = self._sockets[echo.source]
         if echo.ttl != 64:
             made.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, echo.ttl)
@@ -178,8 +184,8 @@ class PingRound:
 
     def _finish(self, name: str, message: bytes, answer: Answer) -> bool:
         identity, position = struct.unpack_from("!HH", message, 4)
-        nonce = message[8:16]
-        if identity != self._identity or position not in self._open or not self._nonce.startswith(nonce):
+        known = identity == self._identity and position in self._open
+        if not known or not self._nonce.startswith(message[8:16]):
             return False
         if self._echoes[position].source != name:
             return False

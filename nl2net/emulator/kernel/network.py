@@ -23,12 +23,13 @@ from nl2net.emulator.operations import (
     PutPolicy,
     SetImpairment,
 )
-from nl2net.emulator.results import CommandResult, Hop, Path, Probe, Reason
+from nl2net.emulator.results import CommandResult, Hop, Path, Reason
 from nl2net.emulator.topology import NodeKind, Topology
 from nl2net.emulator.transition import plan_node, plan_policies
 from nl2net.errors import DataError
 
 MAX_TTL = 32
+Outcome = tuple[str, str, float | None]
 
 
 class Network:
@@ -102,12 +103,12 @@ class Network:
             with self.spaces.inside(space.name):
                 write_sysctl("net.ipv4.route.flush", 1)
 
-    def ping(self, pairs: Sequence[Sequence[str]], idle_s: float) -> list[Probe]:
-        """One probe per pair."""
+    def ping(self, pairs: Sequence[Sequence[str]], idle_s: float) -> list[Outcome]:
+        """Reason, place and time per pair."""
         echoes = [Echo(source, self._address(target)) for source, target in pairs]
         self._settle()
         answers = ping(self.spaces, echoes, idle_s + self._impairments.round_trip_s)
-        return [self._probe(source, target, answer) for (source, target), answer in zip(pairs, answers, strict=True)]
+        return [(str(answer.reason), self._place_of(answer), answer.rtt_ms) for answer in answers]
 
     def _address(self, target: str) -> str:
         address = target_address(self.topology, target)
@@ -115,10 +116,8 @@ class Network:
             raise DataError(f"{target!r} is neither a node nor an address")
         return address
 
-    def _probe(self, source: str, target: str, answer: Answer) -> Probe:
-        ok = answer.reason is Reason.OK
-        place = "" if ok else self._place(answer.place)
-        return Probe(source, target, ok, answer.reason, place, answer.rtt_ms)
+    def _place_of(self, answer: Answer) -> str:
+        return "" if answer.reason is Reason.OK else self._place(answer.place)
 
     def _place(self, place: str) -> str:
         return self.topology.owners.get(place, place)
@@ -141,17 +140,14 @@ class Network:
                 return Path(tuple(hops), answer.reason, "" if answer.reason is Reason.OK else place)
         return Path(tuple(hops), Reason.TTL_EXCEEDED, hops[-1].node)
 
-    def tcp(self, pairs: Sequence[tuple[str, str, int]], idle_s: float, resolve: bool) -> list[Probe]:
-        """One connection per pair."""
+    def tcp(self, pairs: Sequence[tuple[str, str, int]], idle_s: float, resolve: bool) -> list[Outcome]:
+        """Reason, stage and time per connection."""
         self._settle()
         attempts = [self._attempt(source, target, port, resolve) for source, target, port in pairs]
         open_ones = [attempt for attempt in attempts if attempt.reason is not Reason.NAME]
         patience = idle_s + self._impairments.round_trip_s
         connect(self.spaces, self._servers, open_ones, resolver=DNS_SERVICE.address, idle_s=patience)
-        return [
-            Probe(source, target, a.reason is Reason.OK, a.reason, "", a.rtt_ms, port, a.stage)
-            for (source, target, port), a in zip(pairs, attempts, strict=True)
-        ]
+        return [(str(attempt.reason), attempt.stage, attempt.rtt_ms) for attempt in attempts]
 
     def _attempt(self, source: str, target: str, port: int, resolve: bool) -> Attempt:
         service = service_address(self.topology, target, source)

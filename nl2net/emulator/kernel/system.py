@@ -100,12 +100,20 @@ def write_sysctl(key: str, value: int) -> bool:
     Parts are separated by dots, or by slashes where a part holds dots.
     """
     try:
-        Path("/proc/sys", *key.split("/" if "/" in key else ".")).write_bytes(b"%d" % value)
+        descriptor = os.open(_sysctl_path(key), os.O_WRONLY | os.O_CLOEXEC)
     except FileNotFoundError:
         return False
+    try:
+        os.write(descriptor, b"%d" % value)
+    finally:
+        os.close(descriptor)
     return True
 
 
 def read_sysctl(key: str) -> int:
     """Read a number of the current namespace."""
-    return int(Path("/proc/sys", *key.split(".")).read_bytes())
+    return int(Path(_sysctl_path(key)).read_bytes())
+
+
+def _sysctl_path(key: str) -> str:
+    return "/proc/sys/" + (key if "/" in key else key.replace(".", "/"))

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from typing import Any
 
 # Everything must be imported before root is given up: the interpreter's own folder may be unreadable afterwards.
@@ -25,8 +25,8 @@ def handlers(network: Network) -> Mapping[str, Callable[[Mapping[str, Any]], Any
     return {
         "apply": lambda a: applied_to_json(network.apply(operation_from_json(a["operation"]))),
         "state": lambda a: network.state(),
-        "ping": lambda a: [asdict(probe) for probe in network.ping(a["pairs"], a["idle_s"])],
-        "tcp": lambda a: [asdict(probe) for probe in network.tcp(a["pairs"], a["idle_s"], a["resolve"])],
+        "ping": lambda a: network.ping(a["pairs"], a["idle_s"]),
+        "tcp": lambda a: network.tcp(a["pairs"], a["idle_s"], a["resolve"]),
         "path": lambda a: network.path(a["source"], a["target"], a["idle_s"]).to_json(),
         "exec": lambda a: network.exec(a["node"], a["line"], a["timeout_s"], a["output_bytes"]).to_json(),
         "drop_foreign": lambda a: network.drop_foreign(),
@@ -47,8 +47,9 @@ def serve() -> None:
             try:
                 if network is None:
                     system.enter()
+                    started = time.perf_counter()
                     network = Network(topology_from_json(call["topology"]), home=call["home"])
-                    write_frame(outgoing, {"result": None})
+                    write_frame(outgoing, {"result": {"wall_s": time.perf_counter() - started}})
                 else:
                     write_frame(outgoing, {"result": handlers(network)[call["call"]](call["arguments"])})
             except Nl2netError as error:
