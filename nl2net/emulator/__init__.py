@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from nl2net.emulator.forms import operation_from_json, operation_to_json
     from nl2net.emulator.interface import Emulator, build
     from nl2net.emulator.kubernetes.evaluate import Flow, Verdict, evaluate
     from nl2net.emulator.kubernetes.objects import Cluster, Pod, Port, Service, ServicePort
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
         SetImpairment,
         SetLink,
         SetMtu,
-        operation_from_json,
-        operation_to_json,
     )
     from nl2net.emulator.results import CommandResult, Hop, Matrix, Path, Probe, Reason, Snapshot
     from nl2net.emulator.shipped import boutique_calls, mesh, online_boutique, ring, sample, star
@@ -47,6 +46,7 @@ if TYPE_CHECKING:
 
 # Public name -> module that owns it; looked up on first use, so that importing the package stays cheap.
 _EXPORTS = {
+    "forms": ("operation_from_json", "operation_to_json"),
     "interface": ("Emulator", "build"),
     "kubernetes.evaluate": ("Flow", "Verdict", "evaluate"),
     "kubernetes.objects": ("Cluster", "Pod", "Port", "Service", "ServicePort"),
@@ -70,8 +70,6 @@ _EXPORTS = {
         "SetImpairment",
         "SetLink",
         "SetMtu",
-        "operation_from_json",
-        "operation_to_json",
     ),
     "results": ("CommandResult", "Hop", "Matrix", "Path", "Probe", "Reason", "Snapshot"),
     "shipped": ("boutique_calls", "mesh", "online_boutique", "ring", "sample", "star"),

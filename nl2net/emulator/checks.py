@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 
 from nl2net.emulator.expand import resolve_name
+from nl2net.emulator.forms import check_operation
 from nl2net.emulator.operations import (
     AddAddress,
     AddRoute,
@@ -16,7 +17,6 @@ from nl2net.emulator.operations import (
     SetImpairment,
     SetLink,
     SetMtu,
-    check_operation,
 )
 from nl2net.emulator.topology import LOOPBACK, NodeKind, Topology
 from nl2net.errors import UserError

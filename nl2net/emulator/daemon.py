@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from nl2net import errors
+from nl2net.emulator.forms import applied_to_json, operation_from_json
 from nl2net.emulator.interface import Emulator, build
 from nl2net.emulator.kernel.channel import read_frame, write_frame
-from nl2net.emulator.operations import applied_to_json, operation_from_json
 from nl2net.emulator.topology import Topology, topology_from_json, topology_to_json
 from nl2net.errors import Nl2netError, Unavailable, UserError
 from nl2net.locations import Locations, atomic_write, private_folder

@@ -78,6 +78,7 @@ def test_topology_files_and_graphs(run: Run, tmp_path: Path) -> None:
     assert len(json.loads(graph.read_text(encoding="utf-8"))["nodes"]) >= 11
     assert run("up", str(graph), "--backend", "simulated").returncode == 0
     assert "(100.0 %)" in run("ping").stdout
+    run("down")
     out.write_text("{", encoding="utf-8")
     assert run("up", str(out)).returncode == 2
     assert run("up", "no-such-thing").returncode == 2

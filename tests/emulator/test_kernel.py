@@ -201,7 +201,7 @@ class TestCommands:
                 "mknod /tmp/disk b 8 0",
                 "ls /dev/kmsg /dev/mem /dev/vda",
                 f"ls /proc/{os.getpid()}",
-                f"kill -0 {os.getppid()}",
+                f"kill -0 {os.getpid()}",
                 f"kill -0 {network.worker_pid}",
             ):
                 assert network.exec("h11", line).status != 0, line

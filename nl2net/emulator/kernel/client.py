@@ -15,10 +15,11 @@ from typing import Any
 
 from nl2net import errors
 from nl2net.emulator.checks import check_against
+from nl2net.emulator.forms import applied_from_json, operation_to_json
 from nl2net.emulator.interface import IDLE_S, Connect, Emulator, Pair, all_pairs, all_services
 from nl2net.emulator.kernel.channel import read_frame, write_frame
 from nl2net.emulator.kubernetes.kubectl import kubectl
-from nl2net.emulator.operations import Applied, Operation, applied_from_json, operation_to_json
+from nl2net.emulator.operations import Applied, Operation
 from nl2net.emulator.results import CommandResult, Matrix, Path, Probe, Reason, Snapshot
 from nl2net.emulator.topology import Topology, topology_to_json
 from nl2net.errors import Nl2netError, TimeLimit, Unavailable

@@ -88,7 +88,7 @@ def run(names: list[str]) -> dict[str, dict[str, object]]:
     try:
         system.enter()
     except OSError as error:
-        return {"userns": {"errno": error.errno, "message": str(error)}}
+        return {"userns": {"errno": error.errno, "message": error.strerror or str(error)}}
     outcome: dict[str, dict[str, object]] = {"userns": {"errno": 0, "message": ""}}
     for name in names:
         outcome[name] = _forked(TRIALS[name])
@@ -104,7 +104,10 @@ def _forked(trial: Callable[[], None]) -> dict[str, object]:
             system.unshare(system.CLONE_NEWNET)
             trial()
         except (OSError, subprocess.SubprocessError) as error:
-            outcome = {"errno": getattr(error, "errno", 0) or errno.EIO, "message": str(error)}
+            outcome = {
+                "errno": getattr(error, "errno", 0) or errno.EIO,
+                "message": str(getattr(error, "strerror", None) or error),
+            }
         os.write(writer, json.dumps(outcome).encode())
         os._exit(0)
     os.close(writer)

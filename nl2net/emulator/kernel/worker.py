@@ -11,11 +11,12 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from nl2net.emulator.forms import applied_to_json, operation_from_json
+
 # Everything must be imported before root is given up: the interpreter's own folder may be unreadable afterwards.
 from nl2net.emulator.kernel import system
 from nl2net.emulator.kernel.channel import read_frame, write_frame
 from nl2net.emulator.kernel.network import Network
-from nl2net.emulator.operations import applied_to_json, operation_from_json
 from nl2net.emulator.topology import topology_from_json
 from nl2net.errors import Nl2netError
 

@@ -47,6 +47,7 @@ class Fate:
     local: int = 0  # address that an input filter's report comes from
 
 
+Step = Fate | tuple[str, int, Packet]  # the end, or the next device, next hop and packet
 Gate = Callable[[str, Packet, str, str], Packet | None]
 
 
@@ -103,7 +104,7 @@ class Forwarder:
         return Fate(node.name, packet, Reason.TIMEOUT)
 
     def _travel(self, node: NodeModel, dev: str, next_hop: int, packet: Packet) -> Fate:
-        for _ in range(MAX_HOPS):
+        for hops in range(MAX_HOPS):
             if next_hop in node.broadcasts:
                 return self._broadcast(node, node.broadcasts[next_hop], packet)
             reached = self._fabric.ask(node.name, dev, next_hop)
@@ -113,13 +114,13 @@ class Forwarder:
                 return Fate(node.name, packet, Reason.TIMEOUT)
             node = self._nodes[reached.node]
             packet = self._translate(node.name, packet)
-            step = self._receive(node, reached, packet)
+            step = self._receive(node, reached, packet, packet.ttl - hops)
             if isinstance(step, Fate):
                 return step
             dev, next_hop, packet = step
         return Fate(node.name, packet, Reason.TTL_EXCEEDED)
 
-    def _receive(self, node: NodeModel, reached: Reached, packet: Packet) -> Fate | tuple[str, int, Packet]:
+    def _receive(self, node: NodeModel, reached: Reached, packet: Packet, ttl: int) -> Step:
         decision = node.decide(packet.target)
         silent = Fate(node.name, packet, Reason.TIMEOUT)
         if packet.source == 0:
@@ -133,14 +134,12 @@ class Forwarder:
             return Fate(node.name, packet, decision.reason if told else Reason.TIMEOUT, told=told)
         if self._is_martian(node, packet.source):
             return silent
-        if packet.ttl <= 1:
+        if ttl <= 1:
             return Fate(node.name, packet, Reason.TTL_EXCEEDED, told=True)
         assert decision.route is not None
         return self._forward(node, reached, decision.route, packet)
 
-    def _forward(
-        self, node: NodeModel, reached: Reached, route: Route, packet: Packet
-    ) -> Fate | tuple[str, int, Packet]:
+    def _forward(self, node: NodeModel, reached: Reached, route: Route, packet: Packet) -> Step:
         dev = route.dev
         mtu = node.interfaces[dev].mtu
         if packet.size > mtu and not packet.fragment:
@@ -151,9 +150,7 @@ class Forwarder:
         passed = None if action == "drop" else self._gate(node.name, packet, reached.interface, dev)
         if passed is None:
             return Fate(node.name, packet, Reason.TIMEOUT)
-        packet = replace(passed, ttl=passed.ttl - 1)
-        if packet.size > mtu:
-            packet = _fragmented(packet, mtu)
+        packet = passed if passed.size <= mtu else _fragmented(passed, mtu)
         return dev, packet.target if route.next_hop is None else route.next_hop, packet
 
     def _arrive(self, node: NodeModel, packet: Packet) -> Fate:
