@@ -28,7 +28,7 @@ _IRREGULAR = {
     "bought": "buy", "lay": "lie", "laid": "lay", "withdrawal": "withdraw", "withdrawals": "withdraw", "failure": "fail",
     "failures": "fail", "recovery": "recover", "restoration": "restore", "removal": "remove", "announcement": "announce",
     "announcements": "announce", "beginning": "begin", "dug": "dig", "tore": "tear", "torn": "tear", "burnt": "burn",
-    "died": "die", "shutting": "shut", "lasted": "last", "lasting": "last", "routes": "route", "caused": "cause",
+    "died": "die", "shutting": "shut", "lasted": "last", "lasting": "last", "caused": "cause",
     "causes": "cause", "used": "use", "uses": "use", "analysis": "analysis", "was": "be", "were": "be", "attribution": "attribute",
     "attributed": "attribute", "scrutiny": "scrutiny", "hours": "hour", "minutes": "minute", "countries": "country",
     "companies": "company", "cities": "city", "infected": "infect", "detected": "detect", "detection": "detect",
@@ -50,8 +50,8 @@ def stem(word: str) -> str:
     ('sever', 'sever', 'sink', 'router')
     """
     word = word.lower().replace("’", "'").removesuffix("'s").strip("'-./")
-    if word in _IRREGULAR:
-        return _IRREGULAR[word]
+    if word in _IRREGULAR and _IRREGULAR[word] != word:
+        return stem(_IRREGULAR[word])
     if len(word) <= 3 or any(letter.isdigit() for letter in word):
         return word
     for suffix, replacement in _SUFFIXES:
@@ -62,7 +62,18 @@ def stem(word: str) -> str:
             if suffix in ("ed", "ing", "ings") and len(word) > 3 and word[-1] == word[-2] and word[-1] not in "lsz":
                 word = word[:-1]
             break
-    return word[:-1] if len(word) > 4 and word.endswith("e") else word
+    return word[:-1] if len(word) > 3 and word.endswith("e") else word
+
+
+def stems(words: str) -> frozenset[str]:
+    """Stems of a list of words, for comparisons.
+
+    Examples
+    --------
+    >>> sorted(stems("came back"))
+    ['back', 'com']
+    """
+    return frozenset(stem(word) for word in words.split())
 
 
 def words_of(text: str) -> list[str]:

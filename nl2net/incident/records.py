@@ -170,6 +170,7 @@ class Claim:
     values: tuple[TypedValue, ...]
     terms: frozenset[str]
     heading: str = ""
+    context: str = ""  # title, headings and the rest of the passage
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +188,8 @@ class Slot:
     alternatives: tuple[TypedValue, ...] = ()
     unit: str = ""
     required: bool = True
+    avoid: tuple[str, ...] = ()  # nouns that belong to a more specific slot of the same question
+    bare: bool = False  # "and why?": the words come from another part of the question
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,9 +69,9 @@ _PREFIX = re.compile(r"(?<![\w.:])(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-fA-F]{0,4}(?:
 _ORDINAL = re.compile(rf"\b(?P<o>{'|'.join(ORDINALS)}|\d{{1,2}}(?:st|nd|rd|th))\b(?=\s+(?P<noun>[a-z]+))", re.IGNORECASE)
 _COUNT = re.compile(
     rf"{_BOUND}(?<![\w.,:/-])(?P<n>{_ANY})(?:\s*(?:to|-|–)\s*(?P<high>{_NUMBER}))?(?P<scale>\s(?:thousand|million|billion|hundred))?"
-    r"(?![\d:/%]|\.\d|-\d)(?P<gap>[\s-]+)?(?P<noun>(?:\d{3}\s+)?(?:[A-Za-z][\w-]*)(?:\s+(?!(?:and|or|in|on|at|of|to|by|from|with|for|as|that|which"
+    r"(?![\d:/%]|\.\d|-\d)(?=[\s-]*(?P<noun>(?:\d{3}\s+)?(?:[A-Za-z][\w-]*)(?:\s+(?!(?:and|or|in|on|at|of|to|by|from|with|for|as|that|which"
     r"|while|were|was|had|have|did|is|are|but|so|after|before|because|its|his|her|their|the)\b)[A-Za-z0-9][\w-]*){0,3}"
-    r"(?:\s+(?:of|to)\s+(?:the\s+)?[A-Za-z0-9][\w-]*)?)?",
+    r"(?:\s+(?:of|to)\s+(?:the\s+)?[A-Za-z0-9][\w-]*)?)?)",
     re.IGNORECASE,
 )
 
@@ -211,6 +211,8 @@ def _ordinals(text: str) -> Iterator[TypedValue]:
 def _counts(text: str) -> Iterator[TypedValue]:
     for match in _COUNT.finditer(text):
         noun = match.group("noun") or ""
+        if re.search(r"\b(?:thousand|million|billion)\s$", text[: match.start("n")]):
+            continue  # the 911 of "25 million 911 calls" is a name
         scale = _SCALE.get((match.group("scale") or "").strip().lower(), 1)
         low = _number(match.group("n")) * scale
         high = _number(match.group("high")) * scale if match.group("high") else low
