@@ -8,7 +8,6 @@ from typing import Any
 
 from nl2net.incident.claims import is_hedged
 from nl2net.incident.confidence import band_of, features_of, score
-from nl2net.incident.corpus import Corpus
 from nl2net.incident.frame import Frame
 from nl2net.incident.injection import ATTACKS
 from nl2net.incident.language import countries
@@ -16,6 +15,7 @@ from nl2net.incident.origins import Origins
 from nl2net.incident.pool import Pool
 from nl2net.incident.premise import PremiseCheck
 from nl2net.incident.reconcile import Verdict
+from nl2net.incident.recording import Shelf
 from nl2net.incident.records import (
     Claim, Conflict, ConflictValue, Document, Evidence, Missing, Report, ReportStatus, Slot, SlotResult, Statement,
 )  # fmt: skip
@@ -28,7 +28,7 @@ from nl2net.incident.verify import is_verbatim
 class Ledger:
     """Evidence of one answer, by id. A quote that is not found again in its document never gets an id."""
 
-    corpus: Corpus
+    corpus: Shelf
     origins: Origins
     evidence: list[Evidence] = field(default_factory=list)
     rejected: list[tuple[str, str]] = field(default_factory=list)

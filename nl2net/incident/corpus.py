@@ -13,7 +13,6 @@ from nl2net.errors import DataError, UserError
 from nl2net.incident.index import Hit, Index
 from nl2net.incident.readers import ReadLimits, is_about_the_folder, read_document
 from nl2net.incident.records import Document
-from nl2net.incident.typed import dates_fit
 from nl2net.locations import Locations, default_locations
 
 _BATCH = 500
@@ -191,15 +190,22 @@ class Corpus:
         """Whether the document was published by the as-of date; one without a date stays."""
         return not (self.as_of and document.published and document.published[:10] > self.as_of[:10])
 
-    def path_of(self, doc: str) -> Path:
-        """The file of a document."""
-        return self.folder / doc
+    def data_ids(self) -> list[str]:
+        """Ids of data files: BGP updates, AS relationships and links, cable maps."""
+        return self.index.data_ids()
 
-    def fits_date(self, document: Document, asked: tuple[int, int, int]) -> bool:
-        """Whether the incident of a document can be that of a date in a question."""
-        text = document.incident_date
-        if len(text) == 10 and text[:4].isdigit():
-            day = (int(text[:4]), int(text[5:7]), int(text[8:10]))
-            if dates_fit(asked, day):
-                return True
-        return False
+    def read_bytes(self, doc: str) -> bytes:
+        """The raw file of a document.
+
+        Raises
+        ------
+        DataError
+            The file changed or vanished since it was indexed.
+        """
+        try:
+            raw = (self.folder / doc).read_bytes()
+        except OSError as error:
+            raise DataError(f"cannot be read: {error}", path=doc, hint="Refresh the corpus.") from None
+        if hashlib.sha256(raw).hexdigest() != self.document(doc).sha256:
+            raise DataError("the file changed since it was indexed", path=doc, hint="Run again; the corpus is refreshed first.")
+        return raw

@@ -158,6 +158,10 @@ class Index:
         """Ids of all documents, sorted."""
         return [row[0] for row in self.connection.execute("SELECT id FROM documents ORDER BY id")]
 
+    def data_ids(self) -> list[str]:
+        """Ids of data files, sorted."""
+        return [row[0] for row in self.connection.execute("SELECT id FROM documents WHERE kind='data' AND revoked=0 ORDER BY id")]
+
     def __len__(self) -> int:
         return int(self.connection.execute("SELECT count(*) FROM documents").fetchone()[0])
 

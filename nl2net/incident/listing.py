@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from nl2net.incident.claims import claims_of, mentions
-from nl2net.incident.corpus import Corpus
 from nl2net.incident.frame import Frame, slot_terms
 from nl2net.incident.language import related, stems, terms_of
 from nl2net.incident.match import Weights, coverage
 from nl2net.incident.pool import document_text, fits_dates
+from nl2net.incident.recording import Shelf
 from nl2net.incident.records import Claim, Document
 
 
-def list_matches(corpus: Corpus, frame: Frame, *, limit: int = 60) -> list[tuple[Document, tuple[Claim, ...]]]:
+def list_matches(corpus: Shelf, frame: Frame, *, limit: int = 60) -> list[tuple[Document, tuple[Claim, ...]]]:
     """Documents that match a listing question, each with the claims that show it.
 
     Parameters
     ----------
-    corpus : Corpus
+    corpus : Shelf
         Where to look.
     frame : Frame
         The question; its names and dates must hold for every match.

@@ -41,7 +41,14 @@ _ATTRIBUTION = re.compile(
     r"\b(?:suspect\w*|attribut\w+|blam\w+|scrutin\w+|arrest\w*|accus\w+|responsib\w+|culprit|claimed|charged with|convicted|behind the)\b",
     re.IGNORECASE,
 )
-_FAILURE = re.compile(r"\b(?:had (?:(?!been)\w+ed|broken|gone)|fail\w*|error|fault|bug|expired|crash\w*|flood\w*|overload\w*)\b", re.IGNORECASE)
+_FAILURE = re.compile(r"\b(?:had (?:(?!been)\w+ed|broken|gone)|had been (?!out|suspected)\w+(?:ed|en)|fail\w*|error|fault|bug|expired|crash\w*|flood\w*|overload\w*)\b", re.IGNORECASE)
+# What was told as earlier than the event is a candidate for its cause, unless it tells of people and plans.
+_EARLIER = re.compile(
+    r"\bhad (?:(?!been)\w+ed|broken|gone)\b|\bhad been (?!out|suspected|planned|warned|informed|repaired|restored|expected|reported|"
+    r"attributed|scheduled|told)\w+(?:ed|en|ut|et)\b",
+    re.IGNORECASE,
+)
+_PLAIN = stems("make use run have call build operate own do get take")
 _WEAK = 0.75  # credit of a related word
 _CONTEXT = 0.5  # credit of a word that only the heading has
 
@@ -132,7 +139,7 @@ def candidates(slot: Slot, claims: Sequence[Claim], weights: Weights) -> list[Ca
             continue
         heading = frozenset(terms_of(claim.context))
         # "Which vendor": notes name the vendor without calling it one.
-        soft = frozenset(slot.nouns) if slot.type in ("name", "cause") else frozenset()
+        soft = frozenset(slot.nouns) | _PLAIN if slot.type in ("name", "cause") else frozenset()
         cover = coverage(terms, claim.terms, heading, weights, soft=soft)
         bonus = 0.12 * len(held) + 0.1 * min(own, 2) + (0.15 if is_reporting(claim.quote) else 0.0)
         found += _typed(slot, claim, terms, base=(cover, bonus, heading), weights=weights)
@@ -270,7 +277,7 @@ def _cause_fit(slot: Slot, claim: Claim) -> float:
     back = bool(stems("return restore resume recover come") & claim.terms) and not failures
     if _EXPLICIT.search(quote):
         return 0.3
-    if fresh and re.search(r"\bhad (?:\w+ed|broken|gone)\b", quote):
+    if fresh and _EARLIER.search(quote):
         return 0.25
     if _CAUSE.search(quote) and not back:
         return 0.2

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nl2net.incident.claims import claims_of, mentions
-from nl2net.incident.corpus import Corpus
 from nl2net.incident.frame import Frame
+from nl2net.incident.recording import Shelf
 from nl2net.incident.records import Claim, Document
 from nl2net.incident.typed import dates_fit, typed_values
 
@@ -63,12 +63,20 @@ def _dominant(found: Sequence[tuple[int, int, int]], dates: Sequence[tuple[int, 
     return fitting * 2 > len(found)
 
 
-def build_pool(corpus: Corpus, frame: Frame, *, limit: int = 12, more_words: Sequence[str] = ()) -> Pool:
+def build_pool(
+    corpus: Shelf,
+    frame: Frame,
+    *,
+    limit: int = 12,
+    more_words: Sequence[str] = (),
+    pinned: Sequence[str] = (),
+    banned: Sequence[str] = (),
+) -> Pool:
     """Search, then keep the documents whose subject and time fit.
 
     Parameters
     ----------
-    corpus : Corpus
+    corpus : Shelf
         Where to search.
     frame : Frame
         The question.
@@ -76,9 +84,12 @@ def build_pool(corpus: Corpus, frame: Frame, *, limit: int = 12, more_words: Seq
         Documents to look at.
     more_words : sequence of str
         Further words for the search, of a later round.
+    pinned, banned : sequence of str
+        Documents that are always, or never, read.
     """
     hits = corpus.search(frame.question, limit=limit, more_words=more_words)
-    documents = [corpus.document(hit.doc) for hit in hits]
+    found = dict.fromkeys([*pinned, *(hit.doc for hit in hits)])
+    documents = [corpus.document(doc) for doc in found if doc not in banned]
     documents = [d for d in documents if d.kind != "data"]
     texts = {d.id: document_text(d) for d in documents}
     named = {d.id: {name for name in frame.names if mentions(texts[d.id], name)} for d in documents}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import csv
+import io
 import itertools
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nl2net.errors import DataError, UserError
@@ -144,27 +144,31 @@ def graph_of_paths(changes: Iterable[Change]) -> AsGraph:
     return graph
 
 
-def load_links(path: Path) -> AsGraph:
+def parse_links(raw: bytes, *, name: str) -> AsGraph:
     """A CSV file of AS links, two columns of AS numbers first.
 
     Raises
     ------
     DataError
         A row holds no two AS numbers.
+
+    Examples
+    --------
+    >>> parse_links(b"as_a,as_b\\n1,2\\n2,3\\n", name="links.csv").links
+    2
     """
     graph = AsGraph()
-    with path.open(encoding="utf-8", newline="") as stream:
-        rows = csv.reader(stream)
-        next(rows, None)
-        for number, row in enumerate(rows, start=2):
-            try:
-                graph.add_link(int(row[0].removeprefix("AS")), int(row[1].removeprefix("AS")))
-            except (ValueError, IndexError):
-                raise DataError("no two AS numbers", path=path, line=number, hint="Write as_a,as_b.") from None
+    rows = csv.reader(io.StringIO(raw.decode("utf-8", "replace")))
+    next(rows, None)
+    for number, row in enumerate(rows, start=2):
+        try:
+            graph.add_link(int(row[0].removeprefix("AS")), int(row[1].removeprefix("AS")))
+        except (ValueError, IndexError):
+            raise DataError("no two AS numbers", path=name, line=number, hint="Write as_a,as_b.") from None
     return graph
 
 
-def load_relations(path: Path) -> Relations:
+def parse_relations(raw: bytes, *, name: str) -> Relations:
     """A relationship file: ``a|b|-1`` (a provides to b) or ``a|b|0`` (peers).
 
     Raises
@@ -174,14 +178,14 @@ def load_relations(path: Path) -> Relations:
     """
     providers: dict[int, set[int]] = {}
     peers: dict[int, set[int]] = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), start=1):
+    for number, line in enumerate(raw.decode("utf-8", "replace").split("\n"), start=1):
         if not line.strip() or line.startswith("#"):
             continue
         parts = line.strip().split("|")
         try:
             one, two, kind = int(parts[0]), int(parts[1]), int(parts[2])
         except (ValueError, IndexError):
-            raise DataError("no relationship", path=path, line=number, hint="Write a|b|-1 or a|b|0.") from None
+            raise DataError("no relationship", path=name, line=number, hint="Write a|b|-1 or a|b|0.") from None
         if kind == -1:
             providers.setdefault(two, set()).add(one)
         else:

@@ -66,11 +66,22 @@ def load_updates(path: Path, *, name: str = "") -> UpdateFile:
     DataError
         The file is damaged; the message names the record or the line.
     """
-    name = name or path.name
-    raw = path.read_bytes()
-    if path.name.endswith((".bz2", ".gz")):
+    return parse_updates(path.read_bytes(), name=name or path.name)
+
+
+def parse_updates(raw: bytes, *, name: str) -> UpdateFile:
+    """As `load_updates`, for content that was read already.
+
+    Parameters
+    ----------
+    raw : bytes
+        Content of the file as stored.
+    name : str
+        Its name; the suffix tells how it is packed.
+    """
+    if name.endswith((".bz2", ".gz")):
         raw = unpack(raw, name=name, limit=_LIMIT)
-    if raw[:6] in (b"BGP4MP", b"#") or raw.lstrip().startswith((b"#", b"BGP4MP")):
+    if raw.lstrip().startswith((b"#", b"BGP4MP")):
         changes = tuple(_from_lines(raw.decode("utf-8", "replace"), name))
         return UpdateFile(name, len(changes), changes)
     messages = 0
