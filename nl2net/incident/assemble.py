@@ -17,7 +17,17 @@ from nl2net.incident.premise import PremiseCheck
 from nl2net.incident.reconcile import Verdict
 from nl2net.incident.recording import Shelf
 from nl2net.incident.records import (
-    Claim, Conflict, ConflictValue, Document, Evidence, Missing, Report, ReportStatus, Slot, SlotResult, Statement,
+    Claim,
+    Conflict,
+    ConflictValue,
+    Document,
+    Evidence,
+    Missing,
+    Report,
+    ReportStatus,
+    Slot,
+    SlotResult,
+    Statement,
 )  # fmt: skip
 from nl2net.incident.solve import Computed, Outcome
 from nl2net.incident.typed import spoken_time
@@ -160,7 +170,14 @@ def timeline_of(claims: Sequence[Claim], ledger: Ledger) -> tuple[Mapping[str, A
         when = f"{day[0]:04d}-{day[1]:02d}-{day[2]:02d}" if day and day[0] else dated
         for value in claim.values:
             if value.kind == "time" and identity:
-                rows.append({"day": when, "time": spoken_time(value.value, value.noun), "text": claim.quote, "evidence": identity})
+                rows.append(
+                    {
+                        "day": when,
+                        "time": spoken_time(value.value, value.noun),
+                        "text": claim.quote,
+                        "evidence": identity,
+                    }
+                )
     unique = {(row["day"], row["time"], row["text"]): row for row in rows}
     return tuple(unique[key] for key in sorted(unique))
 
@@ -185,14 +202,18 @@ def missing_of(slot: Slot, frame: Frame, pool: Pool) -> Missing:
         return Missing(slot.name, f"no document speaks of {unknown} together with the rest of the question",
                        f"a report on {unknown}")  # fmt: skip
     if pool.undated:
-        return Missing(slot.name, f"documents on {subject} exist, none of the asked date", f"a report on {subject} of that date")
+        return Missing(
+            slot.name, f"documents on {subject} exist, none of the asked date", f"a report on {subject} of that date"
+        )
     kinds = {
         "money": "a statement of the sums paid or charged", "length": "a survey or route data with lengths or depths",
         "count": f"a count of {slot.name}", "time": "a timeline with times", "span": "times of both ends",
         "cause": "a root-cause report", "place": "a list of places", "percent": "a measurement of shares",
         "duration": "a report with start and end or a duration", "asn": "routing data or a routing report",
     }  # fmt: skip
-    return Missing(slot.name, searched, f"{kinds.get(slot.type, 'a document that speaks of ' + slot.name)} for {subject}")
+    return Missing(
+        slot.name, searched, f"{kinds.get(slot.type, 'a document that speaks of ' + slot.name)} for {subject}"
+    )
 
 
 def abstain_text(reason: str, missing: Sequence[Missing]) -> str:
@@ -227,7 +248,9 @@ def attacked(documents: Sequence[Document]) -> frozenset[str]:
     return frozenset(d.id for d in documents if any(f.kind in ATTACKS or f.kind == "hidden_text" for f in d.flags))
 
 
-def build_report(frame: Frame, pool: Pool, outcomes: Sequence[Outcome], *, ledger: Ledger, check: PremiseCheck) -> Report:
+def build_report(
+    frame: Frame, pool: Pool, outcomes: Sequence[Outcome], *, ledger: Ledger, check: PremiseCheck
+) -> Report:
     """The report of a question that was looked for in documents."""
     lines: list[str] = []
     findings: list[Statement] = []
@@ -248,7 +271,16 @@ def build_report(frame: Frame, pool: Pool, outcomes: Sequence[Outcome], *, ledge
             conflicts.append(conflict)
             lines += conflict_lines(conflict, outcome.verdict)
         confidence = score(features_of(outcome, ledger.origins, flagged))
-        results.append(SlotResult(outcome.slot, outcome.state, outcome.value if outcome.label else None, outcome.slot.unit, ids, confidence))
+        results.append(
+            SlotResult(
+                outcome.slot,
+                outcome.state,
+                outcome.value if outcome.label else None,
+                outcome.slot.unit,
+                ids,
+                confidence,
+            )
+        )
     status = _status(frame, results, conflicts, check)
     missing = tuple(missing_of(r.slot, frame, pool) for r in results if r.state == "open" and r.slot.required)
     if status is ReportStatus.FALSE_PREMISE:
@@ -280,7 +312,9 @@ def build_report(frame: Frame, pool: Pool, outcomes: Sequence[Outcome], *, ledge
     )
 
 
-def _status(frame: Frame, results: Sequence[SlotResult], conflicts: Sequence[Conflict], check: PremiseCheck) -> ReportStatus:
+def _status(
+    frame: Frame, results: Sequence[SlotResult], conflicts: Sequence[Conflict], check: PremiseCheck
+) -> ReportStatus:
     if check.verdict == "false":
         return ReportStatus.FALSE_PREMISE
     required = [r for r in results if r.slot.required]
@@ -312,7 +346,9 @@ def _quality_lines(frame: Frame, used: Sequence[Claim], ledger: Ledger) -> list[
     classes = sorted({c.source.source_class.value for c in used})
     count = "one source (a single origin)" if origins == 1 else f"{origins} independent origins"
     hedged = " and it is careful itself" if any(is_hedged(c.quote) for c in used) else ""
-    return [f"Evidence: {count}, class {', '.join(classes)}{hedged}; every quote was found again word for word in its document."]
+    return [
+        f"Evidence: {count}, class {', '.join(classes)}{hedged}; every quote was found again word for word in its document."
+    ]
 
 
 def _abstention(

@@ -154,7 +154,10 @@ def clause_of(claim: Claim, value: TypedValue) -> str:
     'and South at 09:51 UTC'
     """
     cuts = [0]
-    for match in re.finditer(r";\s*|:\s+(?!\d)|,\s+(?=(?:and|but|while|which|after|so|because)\b)|\s(?=(?:and|while|but)\s)|(?<=\w),\s+(?=[a-z])", claim.quote):
+    for match in re.finditer(
+        r";\s*|:\s+(?!\d)|,\s+(?=(?:and|but|while|which|after|so|because)\b)|\s(?=(?:and|while|but)\s)|(?<=\w),\s+(?=[a-z])",
+        claim.quote,
+    ):
         inside = any(v.start < match.start() < v.end for v in claim.values)
         if not inside:
             cuts.append(match.end())
@@ -180,6 +183,12 @@ def disowned(claim: Claim, value: TypedValue) -> bool:
         return True
     after = claim.quote[value.end :]
     own = re.search(r"\b(?:headline|title|caption|first version|earlier version)\b", before, re.IGNORECASE)
-    corrected = re.search(r"\b(?:while|but|whereas|though|although|yet)\b.*\b(?:text|body|article|itself|corrected|later|now)\b", after, re.I)
-    late = re.search(r"\b(?:was|has been|had been) (?:later |since )?(?:corrected|revised|withdrawn) to\b", after, re.IGNORECASE)
+    corrected = re.search(
+        r"\b(?:while|but|whereas|though|although|yet)\b.*\b(?:text|body|article|itself|corrected|later|now)\b",
+        after,
+        re.I,
+    )
+    late = re.search(
+        r"\b(?:was|has been|had been) (?:later |since )?(?:corrected|revised|withdrawn) to\b", after, re.IGNORECASE
+    )
     return bool(own and corrected) or late is not None

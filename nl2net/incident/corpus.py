@@ -82,9 +82,7 @@ class Corpus:
     (1, ['a.md'])
     """
 
-    def __init__(
-        self, folder: Path, *, index: Path | str | None = None, locations: Locations | None = None
-    ) -> None:
+    def __init__(self, folder: Path, *, index: Path | str | None = None, locations: Locations | None = None) -> None:
         self.folder = folder.expanduser().resolve()
         if not self.folder.is_dir():
             raise UserError(f"{folder}: no folder", hint="Give --corpus a folder of documents.")
@@ -207,5 +205,7 @@ class Corpus:
         except OSError as error:
             raise DataError(f"cannot be read: {error}", path=doc, hint="Refresh the corpus.") from None
         if hashlib.sha256(raw).hexdigest() != self.document(doc).sha256:
-            raise DataError("the file changed since it was indexed", path=doc, hint="Run again; the corpus is refreshed first.")
+            raise DataError(
+                "the file changed since it was indexed", path=doc, hint="Run again; the corpus is refreshed first."
+            )
         return raw

@@ -10,7 +10,9 @@ from nl2net.incident.records import TypedValue
 from nl2net.incident.typed import typed_values
 
 _IDENTIFIER = re.compile(r"\b(?=[\w./-]*\d)(?=[\w./-]*[A-Za-z])[A-Za-z0-9]+(?:[-./][A-Za-z0-9]+)*\b")
-_ADDRESS = re.compile(r"(?<![\w.:/])(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){2,7})(?![\w:/]|\.\d)")
+_ADDRESS = re.compile(
+    r"(?<![\w.:/])(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){2,7})(?![\w:/]|\.\d)"
+)
 _WIDEST = {4: 8, 6: 16}
 
 
@@ -119,10 +121,14 @@ def entity_tokens(text: str, *, covering: bool = True) -> list[str]:
     for value in typed_values(text):
         found = _value_tokens(value)
         tokens += found if covering or value.kind != "prefix" else found[:1]
-    tokens += [f"ip{ipaddress.ip_address(m.group()).packed.hex()}" for m in _ADDRESS.finditer(text) if _is_address(m.group())]
+    tokens += [
+        f"ip{ipaddress.ip_address(m.group()).packed.hex()}" for m in _ADDRESS.finditer(text) if _is_address(m.group())
+    ]
     tokens += [f"cable{name}" for name in cable_mentions(text)]
     plain = [match.group() for match in _IDENTIFIER.finditer(text)]
-    tokens += [f"id{fold_name(word)}" for word in plain if not re.fullmatch(r"AS\d+|\d+[A-Za-z]{1,2}|[\d.:/a-f]+", word)]
+    tokens += [
+        f"id{fold_name(word)}" for word in plain if not re.fullmatch(r"AS\d+|\d+[A-Za-z]{1,2}|[\d.:/a-f]+", word)
+    ]
     return list(dict.fromkeys(tokens))
 
 

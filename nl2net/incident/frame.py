@@ -12,7 +12,9 @@ from nl2net.incident.typed import is_real_date, typed_values
 
 _LEAD = r"(?:(?:in|at|from|by|for|to|on|over|through|during|until|of|with|since|under|against)\s+)?"
 _ASKING = r"(?:how many|how much|how long|how often|how far|how|when|who|whom|whose|why|which|what|where)\b"
-_HEAD = re.compile(rf"(?:^|(?<=[,;:.?!])\s*(?:and\s+|but\s+)?|\band\s+(?:if so,?\s+)?|\bor\s+)(?={_LEAD}{_ASKING})", re.IGNORECASE)
+_HEAD = re.compile(
+    rf"(?:^|(?<=[,;:.?!])\s*(?:and\s+|but\s+)?|\band\s+(?:if so,?\s+)?|\bor\s+)(?={_LEAD}{_ASKING})", re.IGNORECASE
+)
 _AUX = r"(?:did|do|does|was|were|is|are|had|has|have|will|would|could|can|should|went|go|got|came|fell|lost|failed)"
 _POLAR = re.compile(r"^(?:did|do|does|was|were|is|are|had|has|have|could|can)\b", re.IGNORECASE)
 _ALTERNATIVES = re.compile(r"^(?:was|were|did|is|are)\b.*?\b(?:\w+)\s+or\s+(?:\w+)\b", re.IGNORECASE)
@@ -38,20 +40,26 @@ _FORECAST = re.compile(
 )
 # Words in capitals that name no subject of an incident.
 _COMMON = frozenset(
-    "as asn ases bgp utc gmt ip isp isps ipv4 ipv6 dns mrt ddos aedt aest est edt et pst pdt pt cet cest bst ist jst gb tb mb km uk us eu usa i "
-    "a the in on at from how when who why which what where list name give build did was were is are internet january february "
-    "local central eastern pacific explain do does and or of for to monday tuesday wednesday thursday friday saturday sunday "
-    "compute count iot vpn tcp udp http https tls ssl api ceo cto".split()
+    ["as", "asn", "ases", "bgp", "utc", "gmt", "ip", "isp", "isps", "ipv4", "ipv6", "dns", "mrt", "ddos", "aedt", "aest", "est", "edt", "et", "pst", "pdt", "pt", "cet", "cest", "bst", "ist", "jst", "gb", "tb", "mb", "km", "uk", "us", "eu", "usa", "i", "a", "the", "in", "on", "at", "from", "how", "when", "who", "why", "which", "what", "where", "list", "name", "give", "build", "did", "was", "were", "is", "are", "internet", "january", "february", "local", "central", "eastern", "pacific", "explain", "do", "does", "and", "or", "of", "for", "to", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "compute", "count", "iot", "vpn", "tcp", "udp", "http", "https", "tls", "ssl", "api", "ceo", "cto"]
 ) | frozenset(MONTHS)
 _DURATION_UNITS = re.compile(r"how many (seconds|minutes|hours|days)\b", re.IGNORECASE)
 _BETWEEN = re.compile(
-    r"\b(?:between|from)\s+(?P<a>.+?)\s+(?:and|to|until)\s+(?P<b>(?:the|its|their|a|an|when|first|full|services?|it)\b.+)$", re.IGNORECASE
+    r"\b(?:between|from)\s+(?P<a>.+?)\s+(?:and|to|until)\s+(?P<b>(?:the|its|their|a|an|when|first|full|services?|it)\b.+)$",
+    re.IGNORECASE,
 )
-_AFTER = re.compile(r"\bhow (?:long|many \w+)\s+(?:after|before)\s+(?P<a>.+?)\s+(?:did|was|were)\s+(?P<b>.+)$", re.IGNORECASE)
-_UNTIL = re.compile(r"\bhow (?:long|many \w+)\b.*?\b(?:take|took|passed|before)\s+(?P<b>.+?)\s+(?:after|since)\s+(?P<a>.+)$", re.IGNORECASE)
+_AFTER = re.compile(
+    r"\bhow (?:long|many \w+)\s+(?:after|before)\s+(?P<a>.+?)\s+(?:did|was|were)\s+(?P<b>.+)$", re.IGNORECASE
+)
+_UNTIL = re.compile(
+    r"\bhow (?:long|many \w+)\b.*?\b(?:take|took|passed|before)\s+(?P<b>.+?)\s+(?:after|since)\s+(?P<a>.+)$",
+    re.IGNORECASE,
+)
 _SUM = re.compile(r"\badd up\b|\bin (?:total|all)\b|\baltogether\b|\bsum\b|\bcombined\b", re.IGNORECASE)
 _START = re.compile(r"\b(?:beg[aiu]n|begins?|beginning|start\w*|first|onset|commence\w*)\b", re.IGNORECASE)
-_END = re.compile(r"\b(?:end(?:ed|s)?|stop\w*|finish\w*|over|restor\w+|resum\w+|back|return\w*|recover\w*|repair\w*|withdr\w+|last)\b", re.I)
+_END = re.compile(
+    r"\b(?:end(?:ed|s)?|stop\w*|finish\w*|over|restor\w+|resum\w+|back|return\w*|recover\w*|repair\w*|withdr\w+|last)\b",
+    re.I,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +110,9 @@ def slot_terms(text: str) -> tuple[str, ...]:
     return tuple(term for term in dict.fromkeys(terms_of("".join(rest))) if term not in _EMPTY)
 
 
-_EMPTY = stems("thought believed known utc gmt time date number row happen list corpus question aedt est cet measured recorded")
+_EMPTY = stems(
+    "thought believed known utc gmt time date number row happen list corpus question aedt est cet measured recorded"
+)
 
 
 def names_of(text: str) -> tuple[str, ...]:
@@ -114,7 +124,9 @@ def names_of(text: str) -> tuple[str, ...]:
     ('Verizon', 'DQE', 'Example Telecom', 'Red Sea')
     """
     found: list[str] = []
-    pattern = r"[A-Z][\w&’'+-]*(?:\s+(?:(?:of|the|and|de)\s+)?(?:[A-Z][\w&’'+-]*|\d{1,2}\b(?=\s*[a-z?,.]|$)))*|\b[a-z]+\d+\b"
+    pattern = (
+        r"[A-Z][\w&’'+-]*(?:\s+(?:(?:of|the|and|de)\s+)?(?:[A-Z][\w&’'+-]*|\d{1,2}\b(?=\s*[a-z?,.]|$)))*|\b[a-z]+\d+\b"
+    )
     for match in re.finditer(pattern, re.sub(r"[/]", " , ", text)):
         for part in _name_parts(match.group()):
             if part and part not in found:
@@ -164,7 +176,10 @@ def frame_question(question: str) -> Frame:
         slots = [Slot("answer", "text", text, tuple(terms_of(text)))]
     context = next((slot for slot in slots if slot.terms), slots[0])
     slots = [_inherit(slot, context) for slot in slots]
-    listing = re.match(r"^(?:list|name|give|enumerate)\b.*\b(?:all|every|the \w+ \w+|corpus)\b", text, re.IGNORECASE) is not None
+    listing = (
+        re.match(r"^(?:list|name|give|enumerate)\b.*\b(?:all|every|the \w+ \w+|corpus)\b", text, re.IGNORECASE)
+        is not None
+    )
     return Frame(
         question=text,
         slots=tuple(_unique(_separate(slots))),
@@ -188,7 +203,8 @@ def _out_of_scope(text: str, dates: tuple[tuple[int, int, int], ...]) -> str:
 
 
 _META_TAIL = re.compile(
-    r"(?:^|[,;]?\s+(?:and|but)\s+)(?:do|does|did|where do|how do) (?:the |all )?(?:sources|reports|documents|accounts|figures)\b.*$", re.IGNORECASE
+    r"(?:^|[,;]?\s+(?:and|but)\s+)(?:do|does|did|where do|how do) (?:the |all )?(?:sources|reports|documents|accounts|figures)\b.*$",
+    re.IGNORECASE,
 )
 
 
@@ -213,7 +229,9 @@ def _is_meta(segment: str) -> bool:
         return True
     if _META["origins"].search(segment):
         return True
-    return any(pattern.match(segment) or _covers(pattern, segment) for name, pattern in _META.items() if name != "measured")
+    return any(
+        pattern.match(segment) or _covers(pattern, segment) for name, pattern in _META.items() if name != "measured"
+    )
 
 
 def _covers(pattern: re.Pattern[str], segment: str) -> bool:
@@ -231,7 +249,9 @@ def _separate(slots: list[Slot]) -> list[Slot]:
     """ "calls and 911 calls": the first are those that are not the second."""
     made = []
     for slot in slots:
-        others = [o for o in slots if o is not slot and o.type == slot.type == "count" and o.nouns[-1:] == slot.nouns[-1:]]
+        others = [
+            o for o in slots if o is not slot and o.type == slot.type == "count" and o.nouns[-1:] == slot.nouns[-1:]
+        ]
         avoid = tuple(n for o in others for n in o.nouns if n not in slot.nouns)
         made.append(replace(slot, avoid=avoid) if avoid and slot.nouns else slot)
     return made
@@ -251,13 +271,26 @@ def _slots_of(segment: str, later: bool) -> list[Slot]:
     anchors = tuple(dict.fromkeys([*names_of(segment), *cable_mentions(segment)][: len(names_of(segment)) or 3]))
     base = Slot("answer", "text", segment, slot_terms(_without_head(segment)), anchors=anchors)
     if match := re.match(r"^from when (?:to|until|till) when\b(.*)", lowered):
-        return [replace(base, name="start", type="time", edge="start"), replace(base, name="end", type="time", edge="end")]
+        return [
+            replace(base, name="start", type="time", edge="start"),
+            replace(base, name="end", type="time", edge="end"),
+        ]
     if re.search(r"\bhow many\b", lowered):
         return _how_many(segment, base)
     if "how much" in lowered:
         noun = re.search(r"how much\s+(\w+)", lowered)
-        kind = "money" if noun and noun.group(1) in ("money", "compensation", "cash") or re.search(r"\b(?:cost|pay|paid)\b", lowered) else "amount"
-        return [replace(base, name=noun.group(1) if noun else "amount", type=kind, nouns=(stem(noun.group(1)),) if noun else ())]
+        kind = (
+            "money"
+            if (noun
+            and noun.group(1) in ("money", "compensation", "cash"))
+            or re.search(r"\b(?:cost|pay|paid)\b", lowered)
+            else "amount"
+        )
+        return [
+            replace(
+                base, name=noun.group(1) if noun else "amount", type=kind, nouns=(stem(noun.group(1)),) if noun else ()
+            )
+        ]
     if "how long" in lowered:
         return [_how_long(segment, base)]
     if match := re.search(rf"\b(?:what|which)\b.*?\b({_TIME_WORDS})\b", lowered):
@@ -282,7 +315,9 @@ def _without_head(segment: str) -> str:
 def _how_many(segment: str, base: Slot) -> list[Slot]:
     if match := _DURATION_UNITS.search(segment):
         return [_span_slot(segment, base, match.group(1).lower())]
-    match = re.search(rf"how many\s+(.+?)(?:\s+(?={_AUX}\b)|\s+\b(?:of|in|on|at|from|that|who|which)\b|$)", segment, re.IGNORECASE)
+    match = re.search(
+        rf"how many\s+(.+?)(?:\s+(?={_AUX}\b)|\s+\b(?:of|in|on|at|from|that|who|which)\b|$)", segment, re.IGNORECASE
+    )
     phrase = match.group(1) if match else ""
     pieces = [piece.strip() for piece in re.split(r",\s*(?:and\s+)?|\s+and\s+", phrase) if piece.strip()]
     slots = []
@@ -304,7 +339,9 @@ def _how_long(segment: str, base: Slot) -> Slot:
         return replace(base, name="duration", type="span", ends=(match.group("a"), match.group("b")))
     if re.search(r"how long (?:is|are)\b", segment, re.IGNORECASE):
         return replace(base, name="length", type="length")
-    return replace(base, name="duration", type="sum" if re.search(r"\badd up|\bin total\b|\baltogether\b", segment) else "duration")
+    return replace(
+        base, name="duration", type="sum" if re.search(r"\badd up|\bin total\b|\baltogether\b", segment) else "duration"
+    )
 
 
 def _time_slots(segment: str, base: Slot) -> list[Slot]:
@@ -312,7 +349,9 @@ def _time_slots(segment: str, base: Slot) -> list[Slot]:
     if re.search(r"\b(?:start|begin)\b.{0,25}\b(?:and|to|or)\b.{0,25}\b(?:end|stop|finish)\b", segment, re.IGNORECASE):
         return [replace(base, name="start", type=kind, edge="start"), replace(base, name="end", type=kind, edge="end")]
     edge = "start" if _START.search(segment) else "end" if _END.search(segment) else ""
-    if _START.search(segment) and re.search(r"\b(?:come|came|coming|back|return\w*|restor\w*|recover\w*)\b", segment, re.IGNORECASE):
+    if _START.search(segment) and re.search(
+        r"\b(?:come|came|coming|back|return\w*|restor\w*|recover\w*)\b", segment, re.IGNORECASE
+    ):
         edge = "end"
     return [replace(base, name=f"{kind} {edge}".strip(), type=kind, edge=edge)]
 
@@ -322,7 +361,12 @@ def _alternatives(segment: str, base: Slot) -> Slot | None:
     if match is None:
         return None
     rest = match.group(3)
-    found = [v for word in match.group(1, 2) for v in typed_values(f"{word} {rest}")[:1] if v.kind in ("count", "duration", "percent")]
+    found = [
+        v
+        for word in match.group(1, 2)
+        for v in typed_values(f"{word} {rest}")[:1]
+        if v.kind in ("count", "duration", "percent")
+    ]
     if len(found) < 2:
         return None
     noun = words_of(rest)[0]
@@ -340,18 +384,28 @@ def _open_slot(segment: str, base: Slot) -> Slot:
     lowered = segment.lower()
     head = re.sub(rf"^{_LEAD}", "", lowered)
     if re.match(r"^why\b|^how come\b", head) or re.search(_CAUSING, head):
-        kind = re.match(r"^(?:what|which)\s+((?:[\w-]+\s+){1,3}?)(?=(?:caused|triggered|led|crashed|broke|took|brought|knocked|disabled|set|started|was)\b)", head)
+        kind = re.match(
+            r"^(?:what|which)\s+((?:[\w-]+\s+){1,3}?)(?=(?:caused|triggered|led|crashed|broke|took|brought|knocked|disabled|set|started|was)\b)",
+            head,
+        )
         return replace(base, name="cause", type="cause", nouns=slot_terms(kind.group(1)) if kind else ())
     if re.match(r"^(?:who|whose|whom)\b", head):
         identity = re.match(r"^who (?:is|are|was|were) (?:they|it|he|she|these|those)\b", head)
         return replace(base, name="who", type="identity" if identity else "actor")
-    if re.match(r"^where\b", head) or re.match(r"^(?:which|what) (?:countr|cit|place|location|state|region|port\b)", head):
+    if re.match(r"^where\b", head) or re.match(
+        r"^(?:which|what) (?:countr|cit|place|location|state|region|port\b)", head
+    ):
         return replace(base, name="place", type="place")
-    if re.search(r"\b(?:price|cost|charge|fee|fine|compensation|revenue|salary|paid|pay)\b", head) and head.startswith(("what", "which")):
+    if re.search(r"\b(?:price|cost|charge|fee|fine|compensation|revenue|salary|paid|pay)\b", head) and head.startswith(
+        ("what", "which")
+    ):
         return replace(base, name="money", type="money")
     if re.search(r"^(?:what|which) (?:percentage|per cent|share|fraction|proportion)\b", head):
         return replace(base, name="share", type="percent")
-    if re.search(r"^(?:what|which) (?:was|is|were)?\s*(?:the )?(?:exact |total )?(?:depth|length|width|height|distance)\b|\bin (?:metres|meters|km|kilometres)\b", head):
+    if re.search(
+        r"^(?:what|which) (?:was|is|were)?\s*(?:the )?(?:exact |total )?(?:depth|length|width|height|distance)\b|\bin (?:metres|meters|km|kilometres)\b",
+        head,
+    ):
         return replace(base, name="length", type="length")
     if match := re.search(r"\bas numbers?\b|\basns?\b|^(?:which|what) (?:\w+ )?(?:as|ases)\b", head):
         return replace(base, name="AS number", type="asn")
@@ -361,7 +415,9 @@ def _open_slot(segment: str, base: Slot) -> Slot:
         kind = "length" if re.match(r"^how (?:deep|wide|tall)\b", head) else "size"
         rest = re.sub(r"^how \w+", "", head)
         return replace(base, name="size", type=kind, terms=slot_terms(rest) or base.terms)
-    if head.startswith("which") or re.match(r"^what\s+(?!(?:is|was|were|are|did|does|do|became|happened|happens|had|has|have|made|went|could)\b)", head):
+    if head.startswith("which") or re.match(
+        r"^what\s+(?!(?:is|was|were|are|did|does|do|became|happened|happens|had|has|have|made|went|could)\b)", head
+    ):
         noun = _head_noun(head)
         return replace(base, name=noun, type="name", nouns=slot_terms(noun)) if noun else base
     return base
@@ -373,7 +429,11 @@ def _head_noun(head: str) -> str:
     found: list[str] = []
     for word in words[:4]:
         bare = word.strip(",")
-        if re.fullmatch(_AUX + r"|of|in|on|at|that|to|by|with|from|for|and|made|cut|hit|ran|saw|sent|put|shut|set|led|gave|took|\w{2,}ed|who", bare):
+        if re.fullmatch(
+            _AUX
+            + r"|of|in|on|at|that|to|by|with|from|for|and|made|cut|hit|ran|saw|sent|put|shut|set|led|gave|took|\w{2,}ed|who",
+            bare,
+        ):
             break
         found.append(bare)
         if bare != word:

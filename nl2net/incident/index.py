@@ -109,8 +109,22 @@ class Index:
         """Add a document, in place of one of the same id."""
         self.remove(document.id)
         flags = json.dumps([[f.kind, f.start, f.end, f.note] for f in document.flags])
-        row = (document.id, document.title, document.text, document.sha256, document.format, document.source_class.value)
-        more = (document.published, document.incident_date, document.kind, document.url, flags, json.dumps(dict(document.data)))
+        row = (
+            document.id,
+            document.title,
+            document.text,
+            document.sha256,
+            document.format,
+            document.source_class.value,
+        )
+        more = (
+            document.published,
+            document.incident_date,
+            document.kind,
+            document.url,
+            flags,
+            json.dumps(dict(document.data)),
+        )
         when = f" {document.incident_date}" if document.incident_date else ""
         title = f"{document.title}{when}"
         words = f"{title} {' '.join(re.split(r'[-_/.]+', document.id))}"
@@ -121,7 +135,8 @@ class Index:
             (*row, *more, words, tokens),
         )
         self.connection.execute(
-            "INSERT INTO search(rowid, words, text, tokens) VALUES(?,?,?,?)", (cursor.lastrowid, words, document.text, tokens)
+            "INSERT INTO search(rowid, words, text, tokens) VALUES(?,?,?,?)",
+            (cursor.lastrowid, words, document.text, tokens),
         )
         self.connection.executemany(
             "INSERT INTO passages(doc, start, stop, heading, source, usable) VALUES(?,?,?,?,?,?)",
@@ -133,7 +148,9 @@ class Index:
 
     def remove(self, doc: str) -> None:
         """Remove a document and its passages."""
-        found = self.connection.execute("SELECT number, words, text, tokens FROM documents WHERE id=?", (doc,)).fetchone()
+        found = self.connection.execute(
+            "SELECT number, words, text, tokens FROM documents WHERE id=?", (doc,)
+        ).fetchone()
         if found:
             self.connection.execute(
                 "INSERT INTO search(search, rowid, words, text, tokens) VALUES('delete',?,?,?,?)", tuple(found)
@@ -160,7 +177,10 @@ class Index:
 
     def data_ids(self) -> list[str]:
         """Ids of data files, sorted."""
-        return [row[0] for row in self.connection.execute("SELECT id FROM documents WHERE kind='data' AND revoked=0 ORDER BY id")]
+        return [
+            row[0]
+            for row in self.connection.execute("SELECT id FROM documents WHERE kind='data' AND revoked=0 ORDER BY id")
+        ]
 
     def __len__(self) -> int:
         return int(self.connection.execute("SELECT count(*) FROM documents").fetchone()[0])

@@ -67,7 +67,9 @@ _BIDI = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 
 # Kinds after which the rest of a passage is the attacker's and no evidence.
-ATTACKS = frozenset({"instruction_to_assistant", "forged_evidence", "delimiter_imitation", "memory_write", "encoded_payload"})
+ATTACKS = frozenset(
+    {"instruction_to_assistant", "forged_evidence", "delimiter_imitation", "memory_write", "encoded_payload"}
+)
 
 
 def is_order(text: str) -> bool:

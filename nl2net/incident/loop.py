@@ -100,7 +100,9 @@ class Investigator:
         self._listener = listener
         self._mark = mark or (lambda: secrets.token_hex(6))
         budget = self.options.budget
-        self.calls = Calls(model, budget.calls, budget.tokens, recorded if recorded is not None else {}) if model else None
+        self.calls = (
+            Calls(model, budget.calls, budget.tokens, recorded if recorded is not None else {}) if model else None
+        )
         if model is not None:
             check_visibility(model, shelf.settings.visibility)
         if self.options.as_of:
@@ -125,7 +127,12 @@ class Investigator:
         begin = self.clock()
         self._transcript, self._notes = [], []
         frame = frame_question(question)
-        self._tell("frame", slots=[[s.name, s.type] for s in frame.slots], names=list(frame.names), dates=[list(d) for d in frame.dates])
+        self._tell(
+            "frame",
+            slots=[[s.name, s.type] for s in frame.slots],
+            names=list(frame.names),
+            dates=[list(d) for d in frame.dates],
+        )
         if frame.out_of_scope:
             report = Report(ReportStatus.OUT_OF_SCOPE, question, abstain_text(frame.out_of_scope, []))
             return self._finish(report, begin, rounds=0)
@@ -141,10 +148,14 @@ class Investigator:
         matches = list_matches(self.shelf, frame)
         documents = tuple(document for document, _ in matches)
         pool = Pool(documents, tuple(c for _, claims in matches for c in claims))
-        outcomes = [Outcome(replace(frame.slots[0], name=d.title), "settled", claims=c, coverage=0.8) for d, c in matches]
+        outcomes = [
+            Outcome(replace(frame.slots[0], name=d.title), "settled", claims=c, coverage=0.8) for d, c in matches
+        ]
         self._tell("list", documents=[d.id for d in documents])
         ledger = Ledger(self.shelf, Origins(documents))
-        return build_report(frame, pool, outcomes or [Outcome(frame.slots[0], "open")], ledger=ledger, check=PremiseCheck(""))
+        return build_report(
+            frame, pool, outcomes or [Outcome(frame.slots[0], "open")], ledger=ledger, check=PremiseCheck("")
+        )
 
     def _rounds(self, frame: Frame, begin: float) -> tuple[Report, int]:
         budget = self.options.budget
@@ -159,7 +170,14 @@ class Investigator:
             known = len(pool.claims)
             barren = barren + 1 if gained <= 0 else 0
             states = {o.slot.name: o.state for o in outcomes}
-            self._tell("round", number=number, words=list(words), documents=[d.id for d in pool.documents], gained=gained, slots=states)
+            self._tell(
+                "round",
+                number=number,
+                words=list(words),
+                documents=[d.id for d in pool.documents],
+                gained=gained,
+                slots=states,
+            )
             still = [o for o in outcomes if o.state == "open" and o.slot.required]
             if not still or barren > 1 or pool.undated or self.clock() - begin > budget.seconds:
                 break
@@ -171,7 +189,14 @@ class Investigator:
         return self._with_prose(report, frame, outcomes), number
 
     def _gather(self, frame: Frame, number: int, words: Sequence[str]) -> Pool:
-        pool = build_pool(self.shelf, frame, limit=12 * number, more_words=words, pinned=self.options.pinned, banned=self.options.banned)
+        pool = build_pool(
+            self.shelf,
+            frame,
+            limit=12 * number,
+            more_words=words,
+            pinned=self.options.pinned,
+            banned=self.options.banned,
+        )
         limit = self.options.budget.passages * 4
         return pool if len(pool.claims) <= limit else replace(pool, claims=pool.claims[:limit])
 
@@ -213,7 +238,9 @@ class Investigator:
         for outcome in outcomes:
             if outcome.state == "open" and outcome.slot.type not in ("polar", "span", "sum", "identity"):
                 ranked = [c.claim for c in candidates(outcome.slot, pool.claims, weights)] or list(pool.claims)
-                claim = self._try(lambda slot=outcome.slot, ranked=ranked: choose_quote(self.calls, slot, ranked, mark=self._mark))  # type: ignore[misc]
+                claim = self._try(
+                    lambda slot=outcome.slot, ranked=ranked: choose_quote(self.calls, slot, ranked, mark=self._mark)
+                )  # type: ignore[misc]
                 if claim is not None:
                     self._tell("model", slot=outcome.slot.name, picked=[claim.doc, claim.start, claim.end])
                     outcome = Outcome(outcome.slot, "settled", claims=(claim,), coverage=0.5)
@@ -241,7 +268,11 @@ class Investigator:
     def _finish(self, report: Report, begin: float, *, rounds: int) -> Report:
         sent = self.calls.sent if self.calls else []
         budget = asdict(self.options.budget)
-        undated = [e.doc for e in report.evidence if e.kind == "quote" and self.options.as_of and not self.shelf.document(e.doc).published]
+        undated = [
+            e.doc
+            for e in report.evidence
+            if e.kind == "quote" and self.options.as_of and not self.shelf.document(e.doc).published
+        ]
         notes = [f"{len(set(undated))} cited documents have no publication date and were kept"] if undated else []
         self._tell("conclude", status=report.status.value)
         return replace(

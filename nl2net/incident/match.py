@@ -41,7 +41,10 @@ _ATTRIBUTION = re.compile(
     r"\b(?:suspect\w*|attribut\w+|blam\w+|scrutin\w+|arrest\w*|accus\w+|responsib\w+|culprit|claimed|charged with|convicted|behind the)\b",
     re.IGNORECASE,
 )
-_FAILURE = re.compile(r"\b(?:had (?:(?!been)\w+ed|broken|gone)|had been (?!out|suspected)\w+(?:ed|en)|fail\w*|error|fault|bug|expired|crash\w*|flood\w*|overload\w*)\b", re.IGNORECASE)
+_FAILURE = re.compile(
+    r"\b(?:had (?:(?!been)\w+ed|broken|gone)|had been (?!out|suspected)\w+(?:ed|en)|fail\w*|error|fault|bug|expired|crash\w*|flood\w*|overload\w*)\b",
+    re.IGNORECASE,
+)
 # What was told as earlier than the event is a candidate for its cause, unless it tells of people and plans.
 _EARLIER = re.compile(
     r"\bhad (?:(?!been)\w+ed|broken|gone)\b|\bhad been (?!out|suspected|planned|warned|informed|repaired|restored|expected|reported|"
@@ -95,7 +98,12 @@ def _credit(term: str, terms: Iterable[str], heading: frozenset[str]) -> float:
 
 
 def coverage(
-    terms: Sequence[str], held: frozenset[str], heading: frozenset[str], weights: Weights, *, soft: frozenset[str] = frozenset()
+    terms: Sequence[str],
+    held: frozenset[str],
+    heading: frozenset[str],
+    weights: Weights,
+    *,
+    soft: frozenset[str] = frozenset(),
 ) -> float:
     """Weight share of ``terms`` that a text holds, 1.0 when there are none; ``soft`` terms weigh half if absent."""
     total = credit = 0.0
@@ -184,7 +192,10 @@ def _typed(
 
 def _is_distance(claim: Claim, value: TypedValue) -> bool:
     """ "two weeks before" is a distance between two events, not how long one lasted."""
-    return re.match(r"\s*(?:before|after|earlier|later|ago|afterwards|since)\b", claim.quote[value.end :], re.IGNORECASE) is not None
+    return (
+        re.match(r"\s*(?:before|after|earlier|later|ago|afterwards|since)\b", claim.quote[value.end :], re.IGNORECASE)
+        is not None
+    )
 
 
 def _noun_fits(slot: Slot, claim: Claim, value: TypedValue) -> bool:
@@ -211,7 +222,10 @@ def _edge_fit(slot: Slot, claim: Claim, value: TypedValue) -> float:
     if opens or closes:
         return 1.0 if (slot.edge == "start") == opens else -1.0
     words = frozenset(terms_of(_lead_in(claim, value)))
-    start, end = bool(words & related(stem("begin"))), bool(words & (related(stem("end")) | related(stem("return")) | stems("withdraw until")))
+    start, end = (
+        bool(words & related(stem("begin"))),
+        bool(words & (related(stem("end")) | related(stem("return")) | stems("withdraw until"))),
+    )
     if start == end:
         return 0.0
     return 1.0 if (slot.edge == "start") == start else -1.0
@@ -252,9 +266,14 @@ def new_names(slot: Slot, quote: str) -> list[str]:
     >>> new_names(Slot("ship", "name", "Which ship cut the North cable"), "The anchor of the Marja Lund cut it.")
     ['Marja Lund']
     """
-    found = re.findall(r"(?<![.!?] )(?<!^)\b[A-Z][\w&-]*(?:[ /][A-Z][\w&-]*)*|^[A-Z][\w&-]*(?:[ /][A-Z][\w&-]+)+|\b\w*\d+[A-Za-z]\w*", quote)
+    found = re.findall(
+        r"(?<![.!?] )(?<!^)\b[A-Z][\w&-]*(?:[ /][A-Z][\w&-]*)*|^[A-Z][\w&-]*(?:[ /][A-Z][\w&-]+)+|\b\w*\d+[A-Za-z]\w*",
+        quote,
+    )
     asked = slot.text.casefold()
-    return [name for name in found if name.casefold() not in asked and name not in ("UTC", "AS", "GMT") and len(name) > 1]
+    return [
+        name for name in found if name.casefold() not in asked and name not in ("UTC", "AS", "GMT") and len(name) > 1
+    ]
 
 
 def _name_fit(slot: Slot, claim: Claim) -> float:
@@ -263,10 +282,13 @@ def _name_fit(slot: Slot, claim: Claim) -> float:
     kind = bool(head & claim.terms)
     names = bool(new_names(slot, claim.quote))
     deeds = [t for t in _telling_terms(slot) if t not in slot.nouns]
-    done = [t for t in deeds if related(t) & (claim.terms | (frozenset(terms_of(claim.context)) if kind else frozenset()))]
+    done = [
+        t for t in deeds if related(t) & (claim.terms | (frozenset(terms_of(claim.context)) if kind else frozenset()))
+    ]
     if not (kind or names) or (deeds and not done):
         return -1.0
     return 0.1 * kind + 0.08 * names
+
 
 def _cause_fit(slot: Slot, claim: Claim) -> float:
     """Explicit causes before failures told as earlier ("had failed") before mere "after"; a return tells no cause."""
@@ -303,5 +325,3 @@ def span_end(words: str, slot: Slot, *, edge: str, claims: Sequence[Claim], weig
     close = [c for c in found if c.score >= found[0].score - 0.08]
     order = sorted(close, key=lambda c: c.value.value if c.value else 0)
     return order[0] if edge == "start" else found[0]
-
-

@@ -85,7 +85,9 @@ class Origins:
         for document in documents:
             for passage in document.passages:
                 if passage.source.url and passage.source.key:
-                    self._join(self._key(document.id, passage.source.key), f"url:{canonical_address(passage.source.url)}")
+                    self._join(
+                        self._key(document.id, passage.source.key), f"url:{canonical_address(passage.source.url)}"
+                    )
 
     def _join_bases(self, documents: Sequence[Document]) -> None:
         """Two news texts "on the Xona report" tell what one report says."""
@@ -95,7 +97,9 @@ class Origins:
                 match = _BASIS.search(passage.source.title)
                 if match:
                     same = match.group(1).split()[0].lower()
-                elif not re.search(r"\b(?:on|quoting) the same (?:report|review|study)", passage.source.title, re.IGNORECASE):
+                elif not re.search(
+                    r"\b(?:on|quoting) the same (?:report|review|study)", passage.source.title, re.IGNORECASE
+                ):
                     continue
                 if same:
                     self._join(self._key(document.id, passage.source.key), f"basis:{document.id}:{same}")

@@ -95,7 +95,12 @@ def build_pool(
     named = {d.id: {name for name in frame.names if mentions(texts[d.id], name)} for d in documents}
     timely = [d for d in documents if not frame.dates or fits_dates(d, frame.dates) is not False]
     wanted = frame.names
-    undated = bool(frame.dates) and any(named[d.id] for d in documents) and not any(named[d.id] for d in timely) and bool(wanted)
+    undated = (
+        bool(frame.dates)
+        and any(named[d.id] for d in documents)
+        and not any(named[d.id] for d in timely)
+        and bool(wanted)
+    )
     most = max((len(named[d.id]) for d in timely), default=0)
     kept = [d for d in timely if len(named[d.id]) == most] if wanted else _timed(timely, frame)
     if wanted and most == 0:

@@ -18,7 +18,10 @@ from nl2net.incident.solve import Outcome
 from nl2net.incident.typed import typed_values
 
 _PRESUMING = re.compile(r"^(?:why|how)\s+(?:did|was|were|had|has|does|do|is|are)\b", re.IGNORECASE)
-_CAUSED = re.compile(r"\b(?:caused|triggered|brought (?:down|about)|started|due to|because of|result of|blamed on)\b(?:\s+by)?", re.IGNORECASE)
+_CAUSED = re.compile(
+    r"\b(?:caused|triggered|brought (?:down|about)|started|due to|because of|result of|blamed on)\b(?:\s+by)?",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +41,9 @@ def check_polar(frame: Frame, slot: Slot, pool: Pool) -> PremiseCheck:
     decides, by whether it denies.
     """
     weights = Weights(pool.claims)
-    stated = [v for v in typed_values(slot.text) if v.kind in ("count", "duration", "percent", "money", "length", "time")]
+    stated = [
+        v for v in typed_values(slot.text) if v.kind in ("count", "duration", "percent", "money", "length", "time")
+    ]
     for value in stated:
         head = _value_nouns(value) if value.kind == "count" else ()
         terms = tuple(t for t in slot.terms if t not in slot_terms(value.text))
@@ -79,7 +84,8 @@ def _compare(frame: Frame, probe: Slot, found: list[Candidate], *, value: TypedV
 def _by_coverage(slot: Slot, pool: Pool, weights: Weights) -> PremiseCheck:
     terms = tuple(t for t in slot.terms if not any(t in terms_of(name) for name in slot.anchors))
     ranked = sorted(
-        ((coverage(terms, c.terms, frozenset(), weights), c) for c in pool.claims), key=lambda item: (-item[0], item[1].start)
+        ((coverage(terms, c.terms, frozenset(), weights), c) for c in pool.claims),
+        key=lambda item: (-item[0], item[1].start),
     )
     strict = [(share, claim) for share, claim in ranked if share >= 0.6]
     named = [n for n in slot.anchors if n not in pool.unknown]
@@ -145,7 +151,9 @@ def _denies(claim: Claim, terms: tuple[str, ...], weights: Weights, *, subject: 
 
 def _other_actor(slot: Slot, pool: Pool, weights: Weights) -> PremiseCheck:
     """ "Why did X stop Y?" when X is nowhere named and something else stopped Y."""
-    match = re.match(r"^(?:why|how)\s+(?:did|was|were|had|has|does|do|is|are)\s+(?P<rest>.+)$", slot.text, re.IGNORECASE)
+    match = re.match(
+        r"^(?:why|how)\s+(?:did|was|were|had|has|does|do|is|are)\s+(?P<rest>.+)$", slot.text, re.IGNORECASE
+    )
     if match is None or not pool.claims:
         return PremiseCheck("")
     words = slot_terms(match.group("rest"))

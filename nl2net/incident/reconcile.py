@@ -17,7 +17,10 @@ _OFFSETS = {
     "CST": -6, "CDT": -5, "PST": -8, "PDT": -7, "MST": -7, "MDT": -6, "SGT": 8, "HKT": 8, "PKT": 5, "NZDT": 13, "NZST": 12, "BST": 1,
     "WAT": 1, "EAT": 3, "SAST": 2, "MSK": 3, "BRT": -3,
 }  # fmt: skip
-_TWICE = re.compile(r"\bonce\b.+\bonce\b|\bin one place\b.+\b(?:another|other)\b|\bfirst\b.+\band then\b.+\bin the same\b|\bboth\b.+\band\b", re.I)
+_TWICE = re.compile(
+    r"\bonce\b.+\bonce\b|\bin one place\b.+\b(?:another|other)\b|\bfirst\b.+\band then\b.+\bin the same\b|\bboth\b.+\band\b",
+    re.I,
+)
 _RANGES = frozenset({"count", "duration", "percent", "length", "money"})
 
 
@@ -93,7 +96,10 @@ def compatible(one: TypedValue, two: TypedValue) -> bool:
         first, second = _utc(one), _utc(two)
         if one.noun and two.noun and one.noun != two.noun and (first is None or second is None):
             return True
-        apart = abs((first if first is not None and second is not None else one.value) - (second if second is not None and first is not None else two.value))
+        apart = abs(
+            (first if first is not None and second is not None else one.value)
+            - (second if second is not None and first is not None else two.value)
+        )
         return min(apart, 86400 - apart) <= slack
     return bool(one.value == two.value)
 
@@ -143,7 +149,9 @@ def weigh(slot: Slot, found: Sequence[Candidate], origins: Origins) -> Verdict:
     best, rivals = live[0], live[1:]
     reason = _reason(best, rivals, dead)
     tied = bool(rivals) and rivals[0].rank == best.rank and rivals[0].origins >= best.origins
-    kind = "between sources" if len({(c.doc, c.source.key) for g in groups for c in g.claims}) > 1 else "inside one source"
+    kind = (
+        "between sources" if len({(c.doc, c.source.key) for g in groups for c in g.claims}) > 1 else "inside one source"
+    )
     return Verdict((*live, *dead), None if tied else best, reason, kind)
 
 
@@ -203,4 +211,3 @@ def rivals_of(slot: Slot, found: Sequence[Candidate], *, asked: bool) -> list[Ca
         wanted = [v.value for v in slot.alternatives]
         kept = [c for c in kept if c.value is None or c.value.value in wanted] or kept
     return kept
-

@@ -57,8 +57,12 @@ def load_document(row: Mapping[str, Any]) -> Document:
         source = item["source"]
         made = Source(source["key"], source["title"], source["url"], SourceClass(source["source_class"]))
         if row["text"][item["start"] : item["end"]] != item["text"]:
-            raise DataError(f"a passage of {row['id']} is not in its text", hint="The recording was changed; run again.")
-        passages.append(Passage(item["doc"], item["start"], item["end"], item["text"], item["heading"], made, item["usable_until"]))
+            raise DataError(
+                f"a passage of {row['id']} is not in its text", hint="The recording was changed; run again."
+            )
+        passages.append(
+            Passage(item["doc"], item["start"], item["end"], item["text"], item["heading"], made, item["usable_until"])
+        )
     plain = {k: v for k, v in row.items() if k not in ("passages", "flags", "source_class")}
     flags = tuple(Flag(f["kind"], f["start"], f["end"], f["note"]) for f in row["flags"])
     return Document(**plain, source_class=SourceClass(row["source_class"]), passages=tuple(passages), flags=flags)

@@ -132,7 +132,9 @@ class Solver:
         plural = re.search(r"\b(?:times|numbers|prefixes|which (?:\w+ )?ases|dates)\b", slot.text, re.IGNORECASE)
         top = best.members[0]
         if (plural or len(slot.anchors) > 1) and not slot.edge:
-            same = [c for c in found if c.claim == top.claim and c.value and top.value and c.value.kind == top.value.kind]
+            same = [
+                c for c in found if c.claim == top.claim and c.value and top.value and c.value.kind == top.value.kind
+            ]
             return sorted(same, key=lambda c: c.value.start if c.value else 0)
         return [top]
 
@@ -184,13 +186,20 @@ class Solver:
         if slot.nouns:
             head = related(slot.nouns[-1])
             pool += [c for c in self.pool.claims if c not in pool and head & c.terms]
-        members = [Candidate(claim, _counted(slot, claim), 0.0, found[0].coverage, True) for claim in dict.fromkeys(pool)]
+        members = [
+            Candidate(claim, _counted(slot, claim), 0.0, found[0].coverage, True) for claim in dict.fromkeys(pool)
+        ]
         groups: list[list[Candidate]] = []
         for member in members:
             home = next((g for g in groups if _tells_same(g[0], member)), None)
             groups.append([member]) if home is None else home.append(member)
         made = tuple(
-            Group(tuple(g), True, min(c.claim.source.source_class.rank for c in g), self.origins.count([c.claim for c in g]))
+            Group(
+                tuple(g),
+                True,
+                min(c.claim.source.source_class.rank for c in g),
+                self.origins.count([c.claim for c in g]),
+            )
             for g in groups
         )
         several = len(made) > 1 and len({self.origins.of(c.claim) for c in members}) > 1
@@ -200,14 +209,18 @@ class Solver:
         reason = "a primary source before the others" if primary else "no primary source decides between them"
         verdict = Verdict(tuple(ranked), preferred, reason, "between sources") if several else None
         claims = tuple(c.claim for c in members)
-        return Outcome(slot, "conflict" if several else "settled", claims=claims, verdict=verdict, coverage=found[0].coverage)
+        return Outcome(
+            slot, "conflict" if several else "settled", claims=claims, verdict=verdict, coverage=found[0].coverage
+        )
 
     def _identity(self, slot: Slot, before: Sequence[Outcome]) -> Outcome:
         """Who the AS numbers or names of the part before are."""
         wanted = [v for o in before for c in o.claims for v in c.values if v.kind in ("asn", "prefix")]
         told: list[Claim] = []
         for value in dict.fromkeys((v.kind, v.value) for v in wanted):
-            holders = [c for c in self.pool.claims if any((v.kind, v.value) == value and v.noun != "path" for v in c.values)]
+            holders = [
+                c for c in self.pool.claims if any((v.kind, v.value) == value and v.noun != "path" for v in c.values)
+            ]
             told += sorted(holders, key=lambda c: (c.source.source_class.rank, len(c.quote)))[:2]
         claims = tuple(dict.fromkeys(told))
         return Outcome(slot, "settled" if claims else "open", claims=claims, coverage=0.8 if claims else 0.0)
@@ -229,7 +242,13 @@ class Solver:
             "end - start", (("start", start.text), ("end", end.text)), seconds, spoken_duration(seconds), assumption
         )
         return Outcome(
-            slot, "settled", computed.text, seconds, tuple(dict.fromkeys([claim, other])), computed=computed, coverage=0.8
+            slot,
+            "settled",
+            computed.text,
+            seconds,
+            tuple(dict.fromkeys([claim, other])),
+            computed=computed,
+            coverage=0.8,
         )
 
     def _intervals(self, slot: Slot) -> list[tuple[Claim, list[tuple[TypedValue, TypedValue]]]]:
@@ -248,9 +267,13 @@ class Solver:
             lengths = [(b.value - a.value) % 86400 for a, b in pairs]
             terms = tuple((f"{a.text} to {b.text}", f"{n // 60} min") for (a, b), n in zip(pairs, lengths, strict=True))
             total = sum(lengths)
-            computed = Computed("sum of (end - start)", terms, total, spoken_duration(total), "each interval lies within one day")
+            computed = Computed(
+                "sum of (end - start)", terms, total, spoken_duration(total), "each interval lies within one day"
+            )
             return Outcome(slot, "settled", computed.text, total, (claim,), computed=computed, coverage=0.8)
-        return self._typed(replace(slot, type="duration"), candidates(replace(slot, type="duration"), self._claims(), self.weights))
+        return self._typed(
+            replace(slot, type="duration"), candidates(replace(slot, type="duration"), self._claims(), self.weights)
+        )
 
     def _with_derived(self, slot: Slot, found: list[Candidate]) -> list[Candidate]:
         """Durations that are told, and those that follow from a start and an end in one sentence."""
@@ -258,7 +281,9 @@ class Solver:
         for claim, pairs in self._intervals(slot):
             if len(pairs) == 1 and not any(c.claim == claim for c in found):
                 length = (pairs[0][1].value - pairs[0][0].value) % 86400
-                value = TypedValue("duration", (length, length), spoken_duration(length), pairs[0][0].start, pairs[0][1].end)
+                value = TypedValue(
+                    "duration", (length, length), spoken_duration(length), pairs[0][0].start, pairs[0][1].end
+                )
                 base = found[0] if found else None
                 score, cover = (base.score, base.coverage) if base else (0.6, TYPED_FLOOR)
                 derived.append(Candidate(claim, value, score * 0.97, cover, True))
@@ -273,7 +298,9 @@ class Solver:
         told = any(v.kind == "duration" for v in claim.values)
         if told or len(pairs) != 1:
             return outcome
-        return replace(outcome, computed=self._difference(outcome.slot, claim, pairs[0][0], second=(claim, pairs[0][1])).computed)
+        return replace(
+            outcome, computed=self._difference(outcome.slot, claim, pairs[0][0], second=(claim, pairs[0][1])).computed
+        )
 
     def _derived_duration(self, slot: Slot) -> Outcome:
         """From the time something began and the time it came back, told apart from each other."""
@@ -312,7 +339,10 @@ class Solver:
         slot = Slot("duration", "duration", "how long it lasted", required=False)
         verdict = weigh(slot, rivals, self.origins)
         claims = tuple(dict.fromkeys(c for g in verdict.groups for c in g.claims))
-        return [*outcomes, Outcome(slot, "conflict", own.text, length, claims, verdict=verdict, coverage=start.coverage)]
+        return [
+            *outcomes,
+            Outcome(slot, "conflict", own.text, length, claims, verdict=verdict, coverage=start.coverage),
+        ]
 
 
 def interval_pairs(claim: Claim) -> list[tuple[TypedValue, TypedValue]]:
@@ -357,5 +387,3 @@ def _tells_same(one: Candidate, two: Candidate) -> bool:
 def careful(claims: Sequence[Claim]) -> bool:
     """Whether all claims are hedged."""
     return bool(claims) and all(is_hedged(claim.quote) for claim in claims)
-
-

@@ -15,7 +15,16 @@ _MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 _NUMBER = r"\d{1,3}(?:[,\u202f' ]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
 _WORDS = "|".join(w for w in sorted(NUMBER_WORDS, key=len, reverse=True) if w != "no")
 _ANY = rf"(?:{_NUMBER}|\b(?:{_WORDS})\b)"
-_SCALE = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "k": 1e3, "m": 1e6, "bn": 1e9, "hundred": 100}
+_SCALE = {
+    "thousand": 1e3,
+    "million": 1e6,
+    "billion": 1e9,
+    "trillion": 1e12,
+    "k": 1e3,
+    "m": 1e6,
+    "bn": 1e9,
+    "hundred": 100,
+}
 _BOUND = (
     r"(?P<bound>about|around|approximately|roughly|nearly|almost|some|circa|~|over|more than|at least|upwards of|up to|less than|"
     r"fewer than|at most|under|an estimated|estimated)?\s*"
@@ -35,8 +44,12 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 _DATES = (
-    re.compile(rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?:\s+of)?\s+(?P<mon>{_MONTH})\b\.?,?(?:\s+(?P<y>\d{{4}}))?", re.IGNORECASE),
-    re.compile(rf"\b(?P<mon>{_MONTH})\b\.?\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)(?:,?\s+(?P<y>\d{{4}}))?", re.IGNORECASE),
+    re.compile(
+        rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?:\s+of)?\s+(?P<mon>{_MONTH})\b\.?,?(?:\s+(?P<y>\d{{4}}))?", re.IGNORECASE
+    ),
+    re.compile(
+        rf"\b(?P<mon>{_MONTH})\b\.?\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)(?:,?\s+(?P<y>\d{{4}}))?", re.IGNORECASE
+    ),
     re.compile(r"(?<![\d-])(?P<y>\d{4})-(?P<n>\d{2})-(?P<d>\d{2})(?!\d)"),
     re.compile(rf"\b(?P<mon>{_MONTH})\b\.?,?(?:\s+of)?\s+(?P<y>\d{{4}})\b", re.IGNORECASE),
     re.compile(r"(?<![\d.,:/-])(?P<y>(?:19|20)\d{2})(?![\d.,:/-]*\d)"),
@@ -64,9 +77,14 @@ _MONEY = re.compile(
     re.IGNORECASE,
 )
 _ASN = re.compile(r"\bASN?[\s-]?(?:number\s+)?(?P<n>\d{1,10})\b")
-_PATH = re.compile(r"\b(?:paths?|hops?|sequence|ASes|ASNs?)\b[^.;]{0,40}?(?P<run>\b\d{1,10}(?:[ ,>→-]+\d{1,10})+)(?![\d:/]|\.\d)", re.IGNORECASE)
+_PATH = re.compile(
+    r"\b(?:paths?|hops?|sequence|ASes|ASNs?)\b[^.;]{0,40}?(?P<run>\b\d{1,10}(?:[ ,>→-]+\d{1,10})+)(?![\d:/]|\.\d)",
+    re.IGNORECASE,
+)
 _PREFIX = re.compile(r"(?<![\w.:])(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){2,7})/\d{1,3}\b")
-_ORDINAL = re.compile(rf"\b(?P<o>{'|'.join(ORDINALS)}|\d{{1,2}}(?:st|nd|rd|th))\b(?=\s+(?P<noun>[a-z]+))", re.IGNORECASE)
+_ORDINAL = re.compile(
+    rf"\b(?P<o>{'|'.join(ORDINALS)}|\d{{1,2}}(?:st|nd|rd|th))\b(?=\s+(?P<noun>[a-z]+))", re.IGNORECASE
+)
 _COUNT = re.compile(
     rf"{_BOUND}(?<![\w.,:/-])(?P<n>{_ANY})(?:\s*(?:to|-|–)\s*(?P<high>{_NUMBER}))?(?P<scale>\s(?:thousand|million|billion|hundred))?"
     r"(?![\d:/%]|\.\d|-\d)(?=[\s-]*(?P<noun>(?:\d{3}\s+)?(?:[A-Za-z][\w-]*)(?:\s+(?!(?:and|or|in|on|at|of|to|by|from|with|for|as|that|which"
@@ -110,7 +128,7 @@ def _dates(text: str) -> Iterator[TypedValue]:
             month = MONTHS[parts["mon"].lower()] if parts.get("mon") else int(parts.get("n") or 0)
             day = int(parts.get("d") or 0)
             year = int(parts.get("y") or 0)
-            if month > 12 or day > 31 or (parts.get("mon", "") or "").islower() and not day:
+            if month > 12 or day > 31 or ((parts.get("mon", "") or "").islower() and not day):
                 continue
             yield _value(match, "date", (year, month, day))
 
@@ -130,7 +148,11 @@ def _times(text: str) -> Iterator[TypedValue]:
                 continue
             hour = hour % 12 + (12 if half == "pm" else 0)
         seconds = hour * 3600 + int(match.group("m") or 0) * 60 + int(match.group("s") or 0)
-        bound = "about" if re.search(r"(?:about|around|approximately|roughly|circa|~)\s*$", text[: match.start()], re.I) else ""
+        bound = (
+            "about"
+            if re.search(r"(?:about|around|approximately|roughly|circa|~)\s*$", text[: match.start()], re.I)
+            else ""
+        )
         found.append((match, seconds, match.group("zone") or "", bound))
     # "11:10 to 13:20 UTC": a zone counts for the times before it.
     for match, seconds, own, bound in reversed(found):
@@ -148,7 +170,9 @@ def _durations(text: str) -> Iterator[TypedValue]:
             extra = _number(match.group("low2")) * _scale_of(match.group("unit2"))
             low, high = low + extra, high + extra
         noun = "more" if match.group("more") else ""
-        yield _value(match, "duration", (_plain(min(low, high)), _plain(max(low, high))), noun=noun, bound=_bound(match))
+        yield _value(
+            match, "duration", (_plain(min(low, high)), _plain(max(low, high))), noun=noun, bound=_bound(match)
+        )
 
 
 def _scale_of(unit: str) -> float:
@@ -178,7 +202,13 @@ def _money(text: str) -> Iterator[TypedValue]:
         number = _number(match.group("n") or match.group("n2"))
         scale = (match.group("scale") or match.group("scale2") or "").lower()
         value = _plain(number * _SCALE.get(scale, 1))
-        yield _value(match, "money", (value, value), noun=(match.group("cur") or match.group("cur2")).strip(), bound=_bound(match))
+        yield _value(
+            match,
+            "money",
+            (value, value),
+            noun=(match.group("cur") or match.group("cur2")).strip(),
+            bound=_bound(match),
+        )
 
 
 def _asns(text: str) -> Iterator[TypedValue]:
@@ -216,7 +246,9 @@ def _counts(text: str) -> Iterator[TypedValue]:
         scale = _SCALE.get((match.group("scale") or "").strip().lower(), 1)
         low = _number(match.group("n")) * scale
         high = _number(match.group("high")) * scale if match.group("high") else low
-        end = match.end("scale") if match.group("scale") else match.end("high") if match.group("high") else match.end("n")
+        end = (
+            match.end("scale") if match.group("scale") else match.end("high") if match.group("high") else match.end("n")
+        )
         start = match.start("bound") if match.group("bound") else match.start("n")
         span = text[start:end]
         yield TypedValue("count", (_plain(low), _plain(max(low, high))), span, start, end, noun, _bound(match))

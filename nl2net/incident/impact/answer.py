@@ -20,14 +20,18 @@ _SPOKEN = re.compile(
     r"relationship file|rib\b|bgp (?:file|data|dump|messages))",
     re.IGNORECASE,
 )
-_GENERIC = frozenset("updates update txt bz2 gz mrt csv as rel links link routeviews derived bgp route views file ris data".split())
+_GENERIC = frozenset(
+    ["updates", "update", "txt", "bz2", "gz", "mrt", "csv", "as", "rel", "links", "link", "routeviews", "derived", "bgp", "route", "views", "file", "ris", "data"]
+)
 
 
 def data_documents(corpus: Shelf, frame: Frame) -> list[Document]:
     """Data files that a question speaks of, by a telling part of their names or by their kind and date."""
     files = [corpus.document(doc) for doc in corpus.data_ids()]
     question = frame.question.casefold()
-    named = [d for d in files if any(re.search(rf"(?<![\w-]){re.escape(t)}(?![\w-])", question) for t in telling_names(d.id))]
+    named = [
+        d for d in files if any(re.search(rf"(?<![\w-]){re.escape(t)}(?![\w-])", question) for t in telling_names(d.id))
+    ]
     if named:
         return named
     if not _SPOKEN.search(frame.question):
@@ -79,12 +83,18 @@ def _material(corpus: Shelf, frame: Frame, files: Sequence[Document]) -> tuple[M
     if relations is not None:
         graph, rule = graph_of_relations(relations), "undirected links of the relationship file"
     elif stream is not None:
-        graph, rule = graph_of_paths(stream.changes), "undirected links between neighbours in announced paths, prepending removed, AS sets skipped"
+        graph, rule = (
+            graph_of_paths(stream.changes),
+            "undirected links between neighbours in announced paths, prepending removed, AS sets skipped",
+        )
     elif link_doc is not None:
         graph, rule = parse_links(corpus.read_bytes(link_doc.id), name=link_doc.id), "undirected links of the file"
         used.append(link_doc)
     if relations is not None and stream is not None and re.search(r"\bpaths?\b", frame.question, re.IGNORECASE):
-        graph, rule = graph_of_paths(stream.changes), "undirected links between neighbours in announced paths, prepending removed, AS sets skipped"
+        graph, rule = (
+            graph_of_paths(stream.changes),
+            "undirected links between neighbours in announced paths, prepending removed, AS sets skipped",
+        )
     return Material(frame.question, stream, relations, graph, rule), used
 
 
@@ -119,13 +129,21 @@ def answer_from_data(corpus: Shelf, frame: Frame) -> Report | None:
 def _nothing(frame: Frame, files: Sequence[Document], lacking: Sequence[str], wanted: Sequence[str]) -> Report:
     names = ", ".join(d.id for d in files)
     if lacking:
-        missing = Missing(lacking[0], names, "an AS relationship file beside the stream" if "route leak" in lacking else "an update file")
+        missing = Missing(
+            lacking[0],
+            names,
+            "an AS relationship file beside the stream" if "route leak" in lacking else "an update file",
+        )
     elif wanted:
         missing = Missing(wanted[0], names, "another stream: this one holds no such event")
     else:
-        missing = Missing("answer", names, "a question on counts, origins, more specifics, leaks, flaps or the AS graph")
+        missing = Missing(
+            "answer", names, "a question on counts, origins, more specifics, leaks, flaps or the AS graph"
+        )
     reason = "the data files do not hold it" if wanted else "no computation for this question is known"
-    return Report(ReportStatus.INSUFFICIENT_EVIDENCE, frame.question, abstain_text(reason, [missing]), missing=(missing,))
+    return Report(
+        ReportStatus.INSUFFICIENT_EVIDENCE, frame.question, abstain_text(reason, [missing]), missing=(missing,)
+    )
 
 
 def _report(frame: Frame, results: Sequence[Result], used: Sequence[Document], ledger: Ledger) -> Report:
@@ -145,7 +163,9 @@ def _report(frame: Frame, results: Sequence[Result], used: Sequence[Document], l
         )
         lines.append(f"{result.name}: {result.text} [{identity}: {result.program} over {', '.join(inputs)}]")
         findings.append(Statement(f"{result.name}: {result.text}", (identity,)))
-        slots.append(SlotResult(Slot(result.name, "computed", frame.question), "settled", result.value, "", (identity,), 0.95))
+        slots.append(
+            SlotResult(Slot(result.name, "computed", frame.question), "settled", result.value, "", (identity,), 0.95)
+        )
     assumptions = tuple(dict.fromkeys(r.assumption for r in results if r.assumption))
     lines += [f"Assumption: {text}." for text in assumptions]
     return Report(

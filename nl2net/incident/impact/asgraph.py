@@ -80,7 +80,9 @@ class AsGraph:
         """
         gone = frozenset(asns)
         if unknown := gone - set(self.neighbours):
-            raise UserError(f"AS{min(unknown)} is not in the graph", hint="Check the number, or the file it comes from.")
+            raise UserError(
+                f"AS{min(unknown)} is not in the graph", hint="Check the number, or the file it comes from."
+            )
         whole = self.components()[0]
         rest = self.components(gone)
         kept = max(rest, key=lambda part: len(part & whole), default=set())

@@ -68,26 +68,58 @@ def _counts(material: Material) -> list[Result]:
         f"{stream.messages:,} BGP messages with {len(told):,} prefix announcements of {prefixes:,} distinct prefixes and {gone:,} withdrawals, from "
         f"{len(peers)} peer ASes ({_asns(peers)}), {spoken_moment(begin)} to {spoken_moment(end)}"
     )
-    value = {"messages": stream.messages, "announcements": len(told), "prefixes": prefixes, "withdrawals": gone, "peers": peers}
-    return [Result("counts", text, value, "count changes of load_updates by kind", "IPv4 and IPv6 are counted together, one per prefix and peer")]
+    value = {
+        "messages": stream.messages,
+        "announcements": len(told),
+        "prefixes": prefixes,
+        "withdrawals": gone,
+        "peers": peers,
+    }
+    return [
+        Result(
+            "counts",
+            text,
+            value,
+            "count changes of load_updates by kind",
+            "IPv4 and IPv6 are counted together, one per prefix and peer",
+        )
+    ]
 
 
 def _graph_size(material: Material) -> list[Result]:
     graph = material.graph
     parts = graph.components()
     text = f"the AS graph has {len(graph.neighbours):,} ASes and {graph.links:,} links in {len(parts)} connected part{'s' if len(parts) != 1 else ''}"
-    return [Result("size of the AS graph", text, {"ases": len(graph.neighbours), "links": graph.links}, "graph_of_paths", material.graph_rule)]
+    return [
+        Result(
+            "size of the AS graph",
+            text,
+            {"ases": len(graph.neighbours), "links": graph.links},
+            "graph_of_paths",
+            material.graph_rule,
+        )
+    ]
 
 
 def _busiest(material: Material) -> list[Result]:
     asn, count = material.graph.busiest()
-    return [Result("most neighbours", f"AS{asn} has the most neighbours: {count}", {"as": asn, "neighbours": count}, "AsGraph.busiest", material.graph_rule)]
+    return [
+        Result(
+            "most neighbours",
+            f"AS{asn} has the most neighbours: {count}",
+            {"as": asn, "neighbours": count},
+            "AsGraph.busiest",
+            material.graph_rule,
+        )
+    ]
 
 
 def _removal(material: Material) -> list[Result]:
     graph = material.graph
     asked = [v.value for v in typed_values(material.question) if v.kind == "asn" and v.value in graph.neighbours]
-    if not asked and re.search(r"\bmost neighbou?rs\b|\bhighest degree\b|\bits removal\b", material.question, re.IGNORECASE):
+    if not asked and re.search(
+        r"\bmost neighbou?rs\b|\bhighest degree\b|\bits removal\b", material.question, re.IGNORECASE
+    ):
         asked = [graph.busiest()[0]]
     if not asked:
         asn, cut = graph.largest_cut()
@@ -117,7 +149,15 @@ def _valley_free(material: Material, gone: Sequence[int]) -> list[Result]:
             before = asgraph.reachable_valley_free(start, relations)
             lost += len(before - set(gone) - asgraph.reachable_valley_free(start, relations, without=frozenset(gone)))
     text = f"by the valley-free rule {lost} ordered pairs of ASes lose all routes"
-    return [Result("lost pairs", text, {"pairs": lost}, "reachable_valley_free", "every AS exports customer routes to all, others to customers only")]
+    return [
+        Result(
+            "lost pairs",
+            text,
+            {"pairs": lost},
+            "reachable_valley_free",
+            "every AS exports customer routes to all, others to customers only",
+        )
+    ]
 
 
 def _more_specifics(material: Material) -> list[Result]:
@@ -127,7 +167,14 @@ def _more_specifics(material: Material) -> list[Result]:
         Result(
             "more specific",
             f"{m.prefix} was announced by AS{m.origin} as a more specific of {m.covering} of AS{m.owner}, {_during(m.held)}, seen by peers {_asns(m.held.peers)}",
-            {"prefix": m.prefix, "as": m.origin, "covering": m.covering, "owner": m.owner, "start": m.held.start, "end": m.held.end},
+            {
+                "prefix": m.prefix,
+                "as": m.origin,
+                "covering": m.covering,
+                "owner": m.owner,
+                "start": m.held.start,
+                "end": m.held.end,
+            },
             "more_specifics",
             "a more specific of another origin is a suspect, not yet a hijack: customers announce parts of their provider's space too",
         )
@@ -138,11 +185,25 @@ def _more_specifics(material: Material) -> list[Result]:
 def _second_origins(material: Material) -> list[Result]:
     assert material.stream is not None
     question = material.question
-    version = 4 if re.search(r"\bIPv4\b", question, re.IGNORECASE) else 6 if re.search(r"\bIPv6\b", question, re.IGNORECASE) else None
+    version = (
+        4
+        if re.search(r"\bIPv4\b", question, re.IGNORECASE)
+        else 6
+        if re.search(r"\bIPv6\b", question, re.IGNORECASE)
+        else None
+    )
     found = routes.second_origins(material.stream, version=version)
-    if re.search(r"\b(?:whole|entire|all (?:the )?time|throughout|legitimate|anycast|during the whole)\b", question, re.IGNORECASE):
+    if re.search(
+        r"\b(?:whole|entire|all (?:the )?time|throughout|legitimate|anycast|during the whole)\b",
+        question,
+        re.IGNORECASE,
+    ):
         found = [s for s in found if s.since_start] or found
-    elif re.search(r"\b(?:limited time|for a (?:while|time)|temporar\w+|short time|switched|hijack\w*|took over|from when)\b", question, re.IGNORECASE):
+    elif re.search(
+        r"\b(?:limited time|for a (?:while|time)|temporar\w+|short time|switched|hijack\w*|took over|from when)\b",
+        question,
+        re.IGNORECASE,
+    ):
         found = [s for s in found if s.timed] or found
     results = []
     for second in found:
@@ -152,7 +213,11 @@ def _second_origins(material: Material) -> list[Result]:
             text += f"; AS{origin} beside {_asns(owner)} {_during(held)}, seen by peers {_asns(held.peers)}"
         text += "; both from the start of the file" if second.since_start else ""
         value = {"prefix": second.prefix, "origins": list(second.origins)}
-        results.append(Result("second origin", text, value, "second_origins", "more than one origin is a finding, not yet a hijack"))
+        results.append(
+            Result(
+                "second origin", text, value, "second_origins", "more than one origin is a finding, not yet a hijack"
+            )
+        )
     return results
 
 
@@ -163,8 +228,18 @@ def _leaks(material: Material) -> list[Result]:
             "route leak",
             f"AS{leak.leaker} leaked routes learned from its provider or peer AS{leak.learned_from} to its provider or peer AS{leak.leaked_to}: "
             f"{len(leak.prefixes)} prefixes, seen by collector peers {_asns(leak.peers)}, first at {spoken_moment(leak.first)}, "
-            + (f"clean again by {spoken_moment(leak.back_by)}" if leak.back_by else "still there at the end of the file"),
-            {"leaker": leak.leaker, "from": leak.learned_from, "to": leak.leaked_to, "prefixes": list(leak.prefixes), "peers": list(leak.peers)},
+            + (
+                f"clean again by {spoken_moment(leak.back_by)}"
+                if leak.back_by
+                else "still there at the end of the file"
+            ),
+            {
+                "leaker": leak.leaker,
+                "from": leak.learned_from,
+                "to": leak.leaked_to,
+                "prefixes": list(leak.prefixes),
+                "peers": list(leak.peers),
+            },
             "find_leaks",
             "valley-free rule with the relationship file; links of unknown relation break nothing",
         )
@@ -201,7 +276,14 @@ def _origins(material: Material) -> list[Result]:
             prefixes.setdefault(change.origin, set()).add(change.prefix)
     ranked = sorted(prefixes.items(), key=lambda item: (-len(item[1]), item[0]))[:5]
     listed = ", ".join(f"AS{asn} ({len(held)})" for asn, held in ranked)
-    return [Result("largest origins", f"ASes by number of prefixes they originate: {listed}", [[a, len(p)] for a, p in ranked], "count origins")]
+    return [
+        Result(
+            "largest origins",
+            f"ASes by number of prefixes they originate: {listed}",
+            [[a, len(p)] for a, p in ranked],
+            "count origins",
+        )
+    ]
 
 
 def _peers(material: Material) -> list[Result]:
@@ -241,20 +323,46 @@ CAPABILITIES: tuple[Capability, ...] = (
         "stream",
         _counts,
     ),
-    Capability("graph size", _pattern(r"how many (?:ases|as numbers|autonomous systems|links)\b(?!.*\bremov\w+ (?:of )?as\d)"), "graph", _graph_size),
-    Capability("most neighbours", _pattern(r"most neighbou?rs|highest degree|most links|best connected"), "graph", _busiest),
-    Capability("removal", _pattern(r"\bremov\w*|\bcuts? off\b|\bif as\s?\d+ (?:fail|goes|went|were|is)|\bsingle point\b|\bwithout as"), "graph", _removal),
+    Capability(
+        "graph size",
+        _pattern(r"how many (?:ases|as numbers|autonomous systems|links)\b(?!.*\bremov\w+ (?:of )?as\d)"),
+        "graph",
+        _graph_size,
+    ),
+    Capability(
+        "most neighbours", _pattern(r"most neighbou?rs|highest degree|most links|best connected"), "graph", _busiest
+    ),
+    Capability(
+        "removal",
+        _pattern(r"\bremov\w*|\bcuts? off\b|\bif as\s?\d+ (?:fail|goes|went|were|is)|\bsingle point\b|\bwithout as"),
+        "graph",
+        _removal,
+    ),
     Capability("more specific", _pattern(r"more specifics?\b|sub-?prefix|hijack"), "stream", _more_specifics),
     Capability(
         "second origin",
-        _pattern(r"(?:more than one|two|second|several|multiple|other|another|different|legitimate) origins?|origin (?:change|conflict)|\bmoas\b|same prefix|anycast|hijack"),
+        _pattern(
+            r"(?:more than one|two|second|several|multiple|other|another|different|legitimate) origins?|origin (?:change|conflict)|\bmoas\b|same prefix|anycast|hijack"
+        ),
         "stream",
         _second_origins,
     ),
     Capability("route leak", _pattern(r"\bleak(?:s|ed|ing|er)?\b|valley"), "leak", _leaks),
-    Capability("flapping", _pattern(r"\bflap\w*|again and again|unstable|repeatedly withdr\w+|withdrawn (?:most|several|many)"), "stream", _flaps),
-    Capability("most withdrawn", _pattern(r"most (?:often )?withdraw\w*|most withdrawals|withdrawn most"), "stream", _withdrawn),
+    Capability(
+        "flapping",
+        _pattern(r"\bflap\w*|again and again|unstable|repeatedly withdr\w+|withdrawn (?:most|several|many)"),
+        "stream",
+        _flaps,
+    ),
+    Capability(
+        "most withdrawn", _pattern(r"most (?:often )?withdraw\w*|most withdrawals|withdrawn most"), "stream", _withdrawn
+    ),
     Capability("largest origins", _pattern(r"\borigin\w* (?:the )?most prefixes|most prefixes"), "stream", _origins),
-    Capability("peers", _pattern(r"which (?:collector )?peers?\b.*\b(?:most|sent)\b|most (?:changes|updates)"), "stream", _peers),
+    Capability(
+        "peers",
+        _pattern(r"which (?:collector )?peers?\b.*\b(?:most|sent)\b|most (?:changes|updates)"),
+        "stream",
+        _peers,
+    ),
     Capability("history of a prefix", _pattern(r"/\d{1,3}\b"), "stream", _history),
 )

@@ -17,7 +17,16 @@ from nl2net.errors import DataError
 from nl2net.incident.readers.registry import unpack
 
 _BGP4MP = (16, 17)  # BGP4MP and BGP4MP_ET
-_MESSAGE = {1: (2, False), 4: (4, False), 6: (2, False), 7: (4, False), 8: (2, True), 9: (4, True), 10: (2, True), 11: (4, True)}
+_MESSAGE = {
+    1: (2, False),
+    4: (4, False),
+    6: (2, False),
+    7: (4, False),
+    8: (2, True),
+    9: (4, True),
+    10: (2, True),
+    11: (4, True),
+}
 _LIMIT = 1 << 30
 
 
@@ -103,7 +112,9 @@ def _from_lines(text: str, name: str) -> Iterator[Change]:
             continue
         parts = line.rstrip("\r").split("|")
         if len(parts) < 6 or parts[2] not in ("A", "W") or not parts[1].replace(".", "").isdigit():
-            raise DataError("no update line", path=name, line=number, hint="Expected BGP4MP|time|A or W|peer|AS|prefix|path|origin.")
+            raise DataError(
+                "no update line", path=name, line=number, hint="Expected BGP4MP|time|A or W|peer|AS|prefix|path|origin."
+            )
         words = parts[6].split() if len(parts) > 6 else []
         path = tuple(int(word) for word in words if word.isdigit())
         prefix = str(ipaddress.ip_network(parts[5], strict=False))

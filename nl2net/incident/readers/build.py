@@ -107,7 +107,9 @@ def _hidden_flags(hidden: Sequence[Hidden], starts: Sequence[int], length: int) 
         flags.append(Flag(item.kind, at, at, f"{len(item.text)} characters left out"))
         if is_order(item.text):
             flags.append(Flag("instruction_to_assistant", at, at, f"inside {item.kind}"))
-        flags += [Flag(f.kind, at, at, f"inside {item.kind}") for f in flag_text(item.text) if f.kind == "private_address"]
+        flags += [
+            Flag(f.kind, at, at, f"inside {item.kind}") for f in flag_text(item.text) if f.kind == "private_address"
+        ]
     return flags
 
 

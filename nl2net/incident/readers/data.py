@@ -15,7 +15,9 @@ _UPDATES_WORDS = (
     "BGP update file stream: messages, announcements, withdrawals, prefixes, AS paths, AS graph, neighbours, origin AS, more than "
     "one origin, more specific prefixes, route leaks, hijack, flapping, collector peers, timeline."
 )
-_RELATION_WORDS = "AS relationships file: providers, customers and peers; valley-free check of route leaks, removal of an AS."
+_RELATION_WORDS = (
+    "AS relationships file: providers, customers and peers; valley-free check of route leaks, removal of an AS."
+)
 _LINK_WORDS = "AS links file: graph of neighbouring ASes, neighbours, components, removal of an AS."
 
 

@@ -10,11 +10,12 @@ from nl2net.incident.readers.build import Block, Hidden, Parsed
 from nl2net.incident.records import SourceClass
 
 _BREAKS = frozenset(
-    "address article aside blockquote body br caption dd div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 "
-    "header hr html li main nav ol p pre section table tbody td tfoot th thead title tr ul".split()
+    ["address", "article", "aside", "blockquote", "body", "br", "caption", "dd", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "html", "li", "main", "nav", "ol", "p", "pre", "section", "table", "tbody", "td", "tfoot", "th", "thead", "title", "tr", "ul"]
 )
-_SILENT = frozenset("script style noscript template svg math head iframe object select textarea button datalist".split())
-_VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
+_SILENT = frozenset(
+    ["script", "style", "noscript", "template", "svg", "math", "head", "iframe", "object", "select", "textarea", "button", "datalist"]
+)
+_VOID = frozenset(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"])
 _HIDING = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|opacity\s*:\s*0*(?:\.0+)?\s*(?:;|$|!)|font-size\s*:\s*0*(?:\.\d+)?"
     r"(?:px|pt|em|rem|%)?\s*(?:;|$|!)|(?:left|top|right|bottom|text-indent|margin-left|margin-top)\s*:\s*-\d{3,}"
@@ -73,7 +74,9 @@ class _Reader(HTMLParser):
         if tag in _BREAKS:
             self._close()
         if tag in ("img", "input") and is_order(given.get("alt", "") + " " + given.get("title", "")):
-            self.hidden.append(Hidden("hidden_text", given.get("alt", "") + " " + given.get("title", ""), len(self.blocks)))
+            self.hidden.append(
+                Hidden("hidden_text", given.get("alt", "") + " " + given.get("title", ""), len(self.blocks))
+            )
         if re.fullmatch(r"h[1-6]", tag):
             self.heading = int(tag[1])
         self.in_title = self.in_title or tag == "title"

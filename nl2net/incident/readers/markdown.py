@@ -73,7 +73,9 @@ def _front_matter(text: str, name: str) -> Mapping[str, Any]:
         meta = yaml.safe_load(text)
     except yaml.YAMLError as error:
         line = getattr(getattr(error, "problem_mark", None), "line", 0) + 2
-        raise DataError("the front matter is no YAML", path=name, line=line, hint="Mend the lines between ---.") from None
+        raise DataError(
+            "the front matter is no YAML", path=name, line=line, hint="Mend the lines between ---."
+        ) from None
     if meta is None:
         return {}
     if not isinstance(meta, dict):

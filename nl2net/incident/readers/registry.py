@@ -40,7 +40,9 @@ _BYTES: dict[str, Callable[..., Parsed]] = {
     ".pdf": plain.parse_pdf,
 }
 # Pages about the folder itself: they speak of incidents without being evidence on them.
-_ABOUT = re.compile(r"(?:README|LICENSE|LICENCE|NOTICE|COPYING|ATTRIBUTION|CHANGELOG|CONTRIBUTING)(?:\.\w+)?$", re.IGNORECASE)
+_ABOUT = re.compile(
+    r"(?:README|LICENSE|LICENCE|NOTICE|COPYING|ATTRIBUTION|CHANGELOG|CONTRIBUTING)(?:\.\w+)?$", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
