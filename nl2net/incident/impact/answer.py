@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from nl2net.incident.assemble import Ledger, abstain_text
 from nl2net.incident.frame import Frame
 from nl2net.incident.impact.asgraph import AsGraph, graph_of_paths, graph_of_relations, parse_links, parse_relations
+from nl2net.incident.impact.cable_answer import cable_results, load_map, map_documents, speaks_of_map
 from nl2net.incident.impact.capabilities import CAPABILITIES, Material, Result
 from nl2net.incident.impact.updates import parse_updates
 from nl2net.incident.origins import Origins
@@ -27,7 +28,7 @@ _GENERIC = frozenset(
 
 def data_documents(corpus: Shelf, frame: Frame) -> list[Document]:
     """Data files that a question speaks of, by a telling part of their names or by their kind and date."""
-    files = [corpus.document(doc) for doc in corpus.data_ids()]
+    files = [d for doc in corpus.data_ids() if (d := corpus.document(doc)).data.get("format") != "cable-table"]
     question = frame.question.casefold()
     named = [
         d for d in files if any(re.search(rf"(?<![\w-]){re.escape(t)}(?![\w-])", question) for t in telling_names(d.id))
@@ -114,6 +115,10 @@ def answer_from_data(corpus: Shelf, frame: Frame) -> Report | None:
     frame : Frame
         The question.
     """
+    if speaks_of_map(frame.question) and (tables := map_documents(corpus)):
+        computed = cable_results(frame, load_map(corpus, tables))
+        if computed:
+            return _report(frame, computed, tables, Ledger(corpus, Origins([])))
     files = data_documents(corpus, frame)
     if not files:
         return None

@@ -18,6 +18,13 @@ _UPDATES_WORDS = (
 _RELATION_WORDS = (
     "AS relationships file: providers, customers and peers; valley-free check of route leaks, removal of an AS."
 )
+_CABLE_WORDS = "Cable map: submarine cables, landings, countries, routes, latitude; which countries are isolated if cables fail."
+_CABLE_TABLES = {
+    "landings.csv": ("id", "lat", "lon", "country"),
+    "cables.csv": ("id", "name"),
+    "segments.csv": ("cable", "from", "to"),
+    "land_borders.csv": ("a", "b"),
+}
 _LINK_WORDS = "AS links file: graph of neighbouring ASes, neighbours, components, removal of an AS."
 
 
@@ -54,6 +61,8 @@ def describe_data(name: str, raw: bytes, *, unpack: Callable[[], bytes]) -> Pars
     rows = [line for line in first.split("\n")[:-1] if line and not line.startswith("#")]
     if rows and all(re.fullmatch(r"\d+\|\d+\|-?\d(?:\|\w+)?\r?", line) for line in rows):
         return _describe(name, "as-rel", _RELATION_WORDS, when=None)
+    if base in _CABLE_TABLES and set(_CABLE_TABLES[base]) <= set(first.split("\n")[0].strip().split(",")):
+        return _describe(name, "cable-table", _CABLE_WORDS, when=None)
     if base.endswith(".csv") and re.match(r"as_?a,as_?b\b|asn?1,asn?2\b|source_as,target_as\b", first, re.IGNORECASE):
         return _describe(name, "as-links", _LINK_WORDS, when=None)
     return None
