@@ -32,9 +32,12 @@ _STATE = re.compile(
 )
 # A sentence in which a source speaks of itself: "This report gives a duration of ...".
 _REPORTING = re.compile(
-    r"\b(?:this|that|one|another|a|an|the same|the|some|other|later|second|secondary|early)\s+(?:\w+\s+){0,2}(?:reports?|pages?|posts?|blogs?|articles?"
-    r"|texts?|sources?|statements?|headlines?|accounts?|stor(?:y|ies)|notes?)\b.{0,40}\b(?:gives?|says?|said|puts?|lists?|dates?|speaks?|spoke|counts?|"
-    r"counted|calls?|named?|names|mentions?|reports?|claims?|states?|has|have|uses?|writes?|wrote|shows?)\b",
+    r"\b(?:this|that|one|another|a|an|the same|the|some|other|later|second|secondary|early)\s+(?:[\w-]+\s+){0,2}"
+    r"(?:reports?|pages?|posts?|blogs?|weblogs?|articles?|texts?|sources?|statements?|headlines?|accounts?|stor(?:y|ies)|"
+    r"notes?|collections?|papers?|newspapers?|agenc(?:y|ies))\b.{0,40}\b(?:gives?|says?|said|puts?|lists?|dates?|speaks?|"
+    r"spoke|counts?|counted|calls?|named?|names|mentions?|reports?|claims?|states?|has|have|uses?|writes?|wrote|shows?)\b"
+    r"|^(?:The\s+)?(?:[A-Z][\w&.-]*\s+){1,4}(?:wrote|writes|spoke|speaks|counted|counts|reported|reports|estimated|"
+    r"estimates|puts?|gave|gives|says|said)\b",
     re.IGNORECASE,
 )
 

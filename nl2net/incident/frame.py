@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from nl2net.incident.entities import cable_mentions
 from nl2net.incident.language import MONTHS, stem, stems, terms_of, words_of
 from nl2net.incident.records import Slot, TypedValue
+from nl2net.incident.text import word_set
 from nl2net.incident.typed import is_real_date, typed_values
 
 _LEAD = r"(?:(?:in|at|from|by|for|to|on|over|through|during|until|of|with|since|under|against)\s+)?"
@@ -39,8 +40,12 @@ _FORECAST = re.compile(
     re.IGNORECASE,
 )
 # Words in capitals that name no subject of an incident.
-_COMMON = frozenset(
-    ["as", "asn", "ases", "bgp", "utc", "gmt", "ip", "isp", "isps", "ipv4", "ipv6", "dns", "mrt", "ddos", "aedt", "aest", "est", "edt", "et", "pst", "pdt", "pt", "cet", "cest", "bst", "ist", "jst", "gb", "tb", "mb", "km", "uk", "us", "eu", "usa", "i", "a", "the", "in", "on", "at", "from", "how", "when", "who", "why", "which", "what", "where", "list", "name", "give", "build", "did", "was", "were", "is", "are", "internet", "january", "february", "local", "central", "eastern", "pacific", "explain", "do", "does", "and", "or", "of", "for", "to", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "compute", "count", "iot", "vpn", "tcp", "udp", "http", "https", "tls", "ssl", "api", "ceo", "cto"]
+_COMMON = word_set(
+    "as asn ases bgp utc gmt ip isp isps ipv4 ipv6 dns mrt ddos aedt aest est edt et pst pdt pt cet cest "
+    "bst ist jst gb tb mb km uk us eu usa i a the in on at from how when who why which what where list "
+    "name give build did was were is are internet january february local central eastern pacific explain "
+    "do does and or of for to monday tuesday wednesday thursday friday saturday sunday compute count iot "
+    "vpn tcp udp http https tls ssl api ceo cto"
 ) | frozenset(MONTHS)
 _DURATION_UNITS = re.compile(r"how many (seconds|minutes|hours|days)\b", re.IGNORECASE)
 _BETWEEN = re.compile(
@@ -281,8 +286,7 @@ def _slots_of(segment: str, later: bool) -> list[Slot]:
         noun = re.search(r"how much\s+(\w+)", lowered)
         kind = (
             "money"
-            if (noun
-            and noun.group(1) in ("money", "compensation", "cash"))
+            if (noun and noun.group(1) in ("money", "compensation", "cash"))
             or re.search(r"\b(?:cost|pay|paid)\b", lowered)
             else "amount"
         )

@@ -6,11 +6,18 @@ import re
 from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
+from nl2net.incident.text import word_set
 
 _WORD = re.compile(r"[^\W_]+(?:[-'’&./][^\W_]+)*", re.UNICODE)
 
-STOP = frozenset(
-    ["a", "about", "above", "after", "again", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "because", "been", "before", "being", "below", "between", "both", "but", "by", "can", "could", "did", "do", "does", "doing", "down", "during", "each", "few", "for", "from", "further", "had", "has", "have", "having", "he", "her", "here", "hers", "him", "his", "how", "i", "if", "in", "into", "is", "it", "its", "itself", "just", "me", "more", "most", "my", "no", "nor", "not", "now", "of", "off", "on", "once", "only", "or", "other", "our", "out", "over", "own", "per", "same", "she", "should", "so", "some", "such", "than", "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "through", "to", "too", "under", "until", "up", "us", "very", "was", "we", "were", "what", "when", "where", "which", "while", "who", "whom", "whose", "why", "will", "with", "would", "you", "your", "say", "says", "said", "give", "gives", "given", "exact", "exactly", "total", "really", "actually", "please", "tell", "explain", "according", "many", "much", "long", "often", "far", "s", "t"]
+STOP = word_set(
+    "a about above after again all also am an and any are as at be because been before being below "
+    "between both but by can could did do does doing during each few for from further had has have "
+    "having he her here hers him his how i if in into is it its itself just me more most my no nor not "
+    "now of off on once only or other our out over own per same she should so some such than that the "
+    "their them then there these they this those through to too under until up us very was we were what "
+    "when where which while who whom whose why will with would you your say says said give gives given "
+    "exact exactly total really actually please tell explain according many much long often far s t"
 )
 _IRREGULAR = {
     "began": "begin", "begun": "begin", "sank": "sink", "sunk": "sink", "lost": "lose", "came": "come", "went": "go", "gone": "go",
@@ -181,7 +188,20 @@ ORDINALS = {
 MONTHS = {
     name: number
     for number, names in enumerate(
-        ["january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul", "august aug", "september sept sep", "october oct", "november nov", "december dec"],
+        [
+            "january jan",
+            "february feb",
+            "march mar",
+            "april apr",
+            "may",
+            "june jun",
+            "july jul",
+            "august aug",
+            "september sept sep",
+            "october oct",
+            "november nov",
+            "december dec",
+        ],
         start=1,
     )
     for name in names.split()

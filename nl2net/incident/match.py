@@ -27,13 +27,13 @@ KINDS: dict[str, tuple[str, ...]] = {
     "amount": ("percent", "count", "money"),
 }
 _CAUSE = re.compile(
-    r"\b(?:because(?: of)?|due to|caused?(?: by)?|cause was|root cause|trigger\w*|led to|leads? to|result(?:ed)? (?:of|from|in)|owing to|blamed?|"
+    r"\b(?:because(?: of)?|due to|caused?(?: by)?|cause was|reasons? (?:was|is|were|for|given)|root cause|trigger\w*|led to|leads? to|result(?:ed)? (?:of|from|in)|owing to|blamed?|"
     r"after (?:a|an|the|one|its|staff|engineers?)\b|when (?:a|an|the|staff|engineers?)\b|so that|since|which (?:made|meant|let|changed|win)|"
     r"misconfigur\w+|mistake|human error|by (?:longest|accident)|in part because|thanks to|removed|stemmed|stems from|traced to)\b",
     re.IGNORECASE,
 )
 _EXPLICIT = re.compile(
-    r"\b(?:because(?: of)?|due to|caused (?:by|the|an?)|cause (?:was|of)|root cause|triggered|led to|result(?:ed)? (?:of|from|in)|owing to|blamed|"
+    r"\b(?:because(?: of)?|due to|caused (?:by|the|an?)|cause (?:was|of)|reasons? (?:was|is|were|for)|root cause|triggered|led to|result(?:ed)? (?:of|from|in)|owing to|blamed|"
     r"stemmed|traced to|thanks to|in part because|which win|misconfigur\w+|human error|by longest)\b",
     re.IGNORECASE,
 )
@@ -226,6 +226,8 @@ def _edge_fit(slot: Slot, claim: Claim, value: TypedValue) -> float:
         bool(words & related(stem("begin"))),
         bool(words & (related(stem("end")) | related(stem("return")) | stems("withdraw until"))),
     )
+    if not start and not end and words & (related(stem("fail")) | stems("lose stop shut")):
+        return 0.8 if slot.edge == "start" else -0.5
     if start == end:
         return 0.0
     return 1.0 if (slot.edge == "start") == start else -1.0
@@ -293,17 +295,16 @@ def _name_fit(slot: Slot, claim: Claim) -> float:
 def _cause_fit(slot: Slot, claim: Claim) -> float:
     """Explicit causes before failures told as earlier ("had failed") before mere "after"; a return tells no cause."""
     quote = claim.quote
-    said = set(slot.terms)
-    failures = [m.group() for m in _FAILURE.finditer(quote)]
-    fresh = any(stem(word.split()[-1]) not in said for word in failures)
-    back = bool(stems("return restore resume recover come") & claim.terms) and not failures
+    back = bool(stems("return restore resume recover come") & claim.terms)
     if _EXPLICIT.search(quote):
         return 0.3
-    if fresh and _EARLIER.search(quote):
+    if _EARLIER.search(quote) and not back:
         return 0.25
     if _CAUSE.search(quote) and not back:
         return 0.2
-    return 0.12 if fresh else -1.0
+    said = frozenset().union(*(related(term) for term in slot.terms))
+    words = [m.group().split()[-1] for m in _FAILURE.finditer(quote)]
+    return 0.12 if any(stem(word) not in said for word in words) else -1.0
 
 
 def span_end(words: str, slot: Slot, *, edge: str, claims: Sequence[Claim], weights: Weights) -> Candidate | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from nl2net.incident.claims import denied_words, is_denial, mentions, state_denial
 from nl2net.incident.frame import Frame, slot_terms
-from nl2net.incident.language import related, terms_of
+from nl2net.incident.language import related, stem, terms_of
 from nl2net.incident.match import Candidate, Weights, candidates, coverage
 from nl2net.incident.origins import Origins
 from nl2net.incident.pool import Pool
@@ -106,6 +106,8 @@ def other_cause(slot: Slot, pool: Pool, weights: Weights) -> PremiseCheck:
     active = not re.search(r"\bby$|of$|to$|on$", match.group(), re.IGNORECASE)
     blamed = slot_terms(slot.text[: match.start()] if active else slot.text[match.end() :])
     blamed = tuple(t for t in blamed if not any(t in terms_of(c.heading) for c in pool.claims[:1]))
+    telling = tuple(t for t in blamed if t not in related(stem("outage")))
+    blamed = telling or blamed
     probe = Slot("cause", "cause", "", tuple(t for t in slot.terms if t not in blamed), anchors=())
     causes = [c for c in candidates(probe, pool.claims, weights) if c.coverage >= 0.4 and c.score > 0.4]
     if not causes or not blamed:

@@ -201,7 +201,7 @@ def rivals_of(slot: Slot, found: Sequence[Candidate], *, asked: bool) -> list[Ca
     share = 0.5 if asked else 0.72
     kept = []
     for candidate in found:
-        spoken = is_reporting(candidate.claim.quote)
+        spoken = is_reporting(candidate.claim.quote) or (asked and candidate.exact)
         near = candidate.score >= share * top.score and candidate.coverage >= share * top.coverage
         if candidate is not top and _same_voice(candidate, top) and not slot.alternatives:
             continue

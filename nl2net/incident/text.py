@@ -15,6 +15,17 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _BLANKS = re.compile(r"[ \t\u00a0\u2000-\u200a\u202f\u205f\u3000]+")
 
 
+def word_set(words: str) -> frozenset[str]:
+    """A set of words written in one string.
+
+    Examples
+    --------
+    >>> sorted(word_set("one two"))
+    ['one', 'two']
+    """
+    return frozenset(words.split())
+
+
 def normalise_text(text: str) -> str:
     """Normal form C without invisible characters and with blanks folded; line breaks stay.
 

@@ -14,6 +14,7 @@ from nl2net.incident.impact.updates import parse_updates
 from nl2net.incident.origins import Origins
 from nl2net.incident.recording import Shelf
 from nl2net.incident.records import Document, Evidence, Missing, Report, ReportStatus, Slot, SlotResult, Statement
+from nl2net.incident.text import word_set
 from nl2net.incident.typed import dates_fit
 
 _SPOKEN = re.compile(
@@ -21,8 +22,8 @@ _SPOKEN = re.compile(
     r"relationship file|rib\b|bgp (?:file|data|dump|messages))",
     re.IGNORECASE,
 )
-_GENERIC = frozenset(
-    ["updates", "update", "txt", "bz2", "gz", "mrt", "csv", "as", "rel", "links", "link", "routeviews", "derived", "bgp", "route", "views", "file", "ris", "data"]
+_GENERIC = word_set(
+    "updates update txt bz2 gz mrt csv as rel links link routeviews derived bgp route views file ris data"
 )
 
 

@@ -22,7 +22,10 @@ _SPOKEN = re.compile(
     re.IGNORECASE,
 )
 _DEGREES = re.compile(r"(\d+(?:\.\d+)?)\s*(?:°|degrees?\b)", re.IGNORECASE)
-_CIRCLE = re.compile(r"(\d[\d,]*(?:\.\d+)?)\s*(?:km|kilomet\w+)\s+(?:of|around|from)\s+\(?\s*(-?\d+(?:\.\d+)?)\s*[,;]\s*(-?\d+(?:\.\d+)?)", re.IGNORECASE)
+_CIRCLE = re.compile(
+    r"(\d[\d,]*(?:\.\d+)?)\s*(?:km|kilomet\w+)\s+(?:of|around|from)\s+\(?\s*(-?\d+(?:\.\d+)?)\s*[,;]\s*(-?\d+(?:\.\d+)?)",
+    re.IGNORECASE,
+)
 
 
 def map_documents(shelf: Shelf) -> list[Document]:
@@ -60,7 +63,10 @@ def cable_results(frame: Frame, world: CableMap) -> list[Result]:
     world : CableMap
         All cables of the map; the day of the question or of the map picks those in service.
     """
-    day = next((date(*d).isoformat() for d in frame.dates if d[0] and d[1] and d[2]), world.as_of or date(2000, 1, 1).isoformat())
+    day = next(
+        (date(*d).isoformat() for d in frame.dates if d[0] and d[1] and d[2]),
+        world.as_of or date(2000, 1, 1).isoformat(),
+    )
     today = world.on(day)
     event = _event(frame.question, today)
     if event is None:
@@ -74,7 +80,14 @@ def cable_results(frame: Frame, world: CableMap) -> list[Result]:
         other = LatitudeBand(event.degrees, "landings" if event.mode == "whole" else "whole")
         alternative = assess(today, other, land_borders=borders)
         listed = ", ".join(alternative.isolated) or "none"
-        results.append(Result("alternative", f"under the other choice ({alternative.assumptions[0]}) isolated: {listed}", list(alternative.isolated), "assess"))
+        results.append(
+            Result(
+                "alternative",
+                f"under the other choice ({alternative.assumptions[0]}) isolated: {listed}",
+                list(alternative.isolated),
+                "assess",
+            )
+        )
     return results
 
 
@@ -85,7 +98,12 @@ def _impact_result(impact: Impact, event: EventModel, day: str) -> Result:
         f"failed cables ({len(impact.failed)}): {', '.join(impact.failed) or 'none'}; isolated: {', '.join(impact.isolated) or 'none'}; "
         f"lost share of international cables: {shares}; as of {day}"
     )
-    value = {"failed": list(impact.failed), "isolated": list(impact.isolated), "cut_landings": list(impact.cut_landings), "shares": dict(impact.shares)}
+    value = {
+        "failed": list(impact.failed),
+        "isolated": list(impact.isolated),
+        "cut_landings": list(impact.cut_landings),
+        "shares": dict(impact.shares),
+    }
     return Result("impact", text, value, f"assess(map, {event!r})", "; ".join(impact.assumptions))
 
 
@@ -93,7 +111,13 @@ def _event(question: str, world: CableMap) -> EventModel | None:
     if match := _CIRCLE.search(question):
         return Circle(float(match.group(2)), float(match.group(3)), float(match.group(1).replace(",", "")))
     if match := _DEGREES.search(question):
-        mode = "landings" if re.search(r"\bonly (?:the )?landings\b", question, re.IGNORECASE) else "route" if re.search(r"\broutes?\b", question, re.I) else "whole"
+        mode = (
+            "landings"
+            if re.search(r"\bonly (?:the )?landings\b", question, re.IGNORECASE)
+            else "route"
+            if re.search(r"\broutes?\b", question, re.I)
+            else "whole"
+        )
         return LatitudeBand(float(match.group(1)), mode)
     if re.search(r"\brepeaters?\b", question, re.IGNORECASE):
         return LatitudeBand(60.0)
@@ -139,8 +163,23 @@ def _lookups(frame: Frame, world: CableMap) -> list[Result]:
             rest = re.sub(re.escape(country), " ; ", rest, flags=re.IGNORECASE)
     if named:
         cables = sorted(c.name for c in world.cables if set(named) <= world.countries_of(c))
-        return [Result("cables", f"cables that land in {' and '.join(named)} ({len(cables)}): {', '.join(cables) or 'none'}", cables, "countries_of")]
+        return [
+            Result(
+                "cables",
+                f"cables that land in {' and '.join(named)} ({len(cables)}): {', '.join(cables) or 'none'}",
+                cables,
+                "countries_of",
+            )
+        ]
     if re.search(r"how many\b.*\b(?:cables|landings|countries)", frame.question, re.IGNORECASE):
         text = f"{len(world.cables)} cables in service, {len(world.landings)} landings in {len(countries)} countries"
-        return [Result("size of the map", text, {"cables": len(world.cables), "landings": len(world.landings)}, "count", "; ".join(world.notes))]
+        return [
+            Result(
+                "size of the map",
+                text,
+                {"cables": len(world.cables), "landings": len(world.landings)},
+                "count",
+                "; ".join(world.notes),
+            )
+        ]
     return []

@@ -86,7 +86,9 @@ class CableMap:
             kept.append(cable)
         notes = [f"{unknown} cables of unknown service date count as in service"] if unknown else []
         if self.as_of and abs((date.fromisoformat(day) - date.fromisoformat(self.as_of)).days) > 366:
-            notes.append(f"the map is of {self.as_of}, more than a year from {day}: cables of the time between are missing")
+            notes.append(
+                f"the map is of {self.as_of}, more than a year from {day}: cables of the time between are missing"
+            )
         return CableMap(self.landings, tuple(kept), self.borders, self.as_of, tuple(notes))
 
     def find(self, name: str) -> Cable:
@@ -102,7 +104,9 @@ class CableMap:
             if wanted in {fold_name(cable.name), fold_name(cable.id), *map(fold_name, cable.aliases)}:
                 return cable
         near = [c.name for c in self.cables if wanted[:4] and wanted[:4] in fold_name(c.name)][:5]
-        raise UserError(f"no cable {name!r} on the map", hint=f"Similar: {', '.join(near)}." if near else "Check the name.")
+        raise UserError(
+            f"no cable {name!r} on the map", hint=f"Similar: {', '.join(near)}." if near else "Check the name."
+        )
 
 
 def _rows(raw: bytes, name: str, wanted: Iterable[str]) -> list[dict[str, str]]:
@@ -117,7 +121,9 @@ def _float(row: Mapping[str, str], key: str, name: str, number: int) -> float:
     try:
         return float(row[key])
     except ValueError:
-        raise DataError(f"no number: {row[key]!r}", path=name, line=number, field=key, hint="Write a decimal number.") from None
+        raise DataError(
+            f"no number: {row[key]!r}", path=name, line=number, field=key, hint="Write a decimal number."
+        ) from None
 
 
 def parse_length(text: str) -> float | None:
@@ -168,9 +174,13 @@ def parse_tables(read: Callable[[str], bytes | None]) -> CableMap:
     tables = {name: read(name) for name in ("landings", "cables", "segments", "land_borders")}
     for name in ("landings", "cables", "segments"):
         if tables[name] is None:
-            raise DataError("no such table", path=f"{name}.csv", hint="A cable map needs landings, cables and segments.")
+            raise DataError(
+                "no such table", path=f"{name}.csv", hint="A cable map needs landings, cables and segments."
+            )
     landings = {}
-    for number, row in enumerate(_rows(tables["landings"] or b"", "landings.csv", ("id", "name", "lat", "lon", "country")), start=2):
+    for number, row in enumerate(
+        _rows(tables["landings"] or b"", "landings.csv", ("id", "name", "lat", "lon", "country")), start=2
+    ):
         lat, lon = _float(row, "lat", "landings.csv", number), _float(row, "lon", "landings.csv", number)
         tbd = row.get("tbd", "").lower() in ("1", "true", "yes")
         landings[row["id"]] = Landing(row["id"], row["name"], lat, lon, row["country"], tbd)
@@ -179,11 +189,19 @@ def parse_tables(read: Callable[[str], bytes | None]) -> CableMap:
     for number, row in enumerate(_rows(tables["segments"] or b"", "segments.csv", ("cable", "from", "to")), start=2):
         for end in (row["from"], row["to"]):
             if end not in landings:
-                raise DataError(f"unknown landing {end!r}", path="segments.csv", line=number, hint="Add it to landings.csv.")
+                raise DataError(
+                    f"unknown landing {end!r}", path="segments.csv", line=number, hint="Add it to landings.csv."
+                )
             members.setdefault(row["cable"], set()).add(end)
         routes.setdefault(row["cable"], []).extend(_points(row.get("route", "")))
     cables = tuple(_cable(row, members, routes) for row in _rows(tables["cables"] or b"", "cables.csv", ("id", "name")))
-    borders = frozenset(frozenset((row["a"], row["b"])) for row in _rows(tables["land_borders"], "land_borders.csv", ("a", "b"))) if tables["land_borders"] else frozenset()
+    borders = (
+        frozenset(
+            frozenset((row["a"], row["b"])) for row in _rows(tables["land_borders"], "land_borders.csv", ("a", "b"))
+        )
+        if tables["land_borders"]
+        else frozenset()
+    )
     days = [row.get("asof_date", "") for row in _rows(tables["cables"] or b"", "cables.csv", ("id",))]
     return CableMap(landings, cables, borders, max(days, default=""))
 
@@ -197,7 +215,9 @@ def _points(text: str) -> list[tuple[float, float]]:
     return found
 
 
-def _cable(row: Mapping[str, str], members: Mapping[str, set[str]], routes: Mapping[str, list[tuple[float, float]]]) -> Cable:
+def _cable(
+    row: Mapping[str, str], members: Mapping[str, set[str]], routes: Mapping[str, list[tuple[float, float]]]
+) -> Cable:
     aliases = tuple(a.strip() for a in row.get("aliases", "").split("|") if a.strip())
     return Cable(
         row["id"],
@@ -243,7 +263,16 @@ def parse_telegeography(cables: Any, landings: Any) -> CableMap:
     return CableMap(places, tuple(made))
 
 
-_COMMA_NAMES = ("Congo, Dem. Rep.", "Congo, Rep.", "Korea, Rep.", "Korea, Dem. Rep.", "Micronesia, Fed. Sts.", "Egypt, Arab Rep.", "Gambia, The", "Bahamas, The")
+_COMMA_NAMES = (
+    "Congo, Dem. Rep.",
+    "Congo, Rep.",
+    "Korea, Rep.",
+    "Korea, Dem. Rep.",
+    "Micronesia, Fed. Sts.",
+    "Egypt, Arab Rep.",
+    "Gambia, The",
+    "Bahamas, The",
+)
 
 
 def country_of(place: str) -> str:

@@ -45,7 +45,9 @@ def great_circle_km(one: tuple[float, float], two: tuple[float, float]) -> float
     return 2 * _RADIUS_KM * math.asin(min(1.0, math.sqrt(half)))
 
 
-def _damage_where(world: CableMap, inside: frozenset[str], touched: frozenset[str], mode: str) -> tuple[frozenset[str], dict[str, frozenset[str]]]:
+def _damage_where(
+    world: CableMap, inside: frozenset[str], touched: frozenset[str], mode: str
+) -> tuple[frozenset[str], dict[str, frozenset[str]]]:
     if mode == "whole":
         return frozenset(c.id for c in world.cables if c.landings & inside), {}
     if mode == "route":
@@ -75,7 +77,12 @@ class LatitudeBand:
             "route": "a cable fails if a landing or a point of its route lies in the band",
         }
         other = "landings" if self.mode == "whole" else "whole"
-        return Damage(failed, cut, f"{words[self.mode]} (at or above {self.degrees:g}° absolute latitude)", f"the other choice: {words[other]}")
+        return Damage(
+            failed,
+            cut,
+            f"{words[self.mode]} (at or above {self.degrees:g}° absolute latitude)",
+            f"the other choice: {words[other]}",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,8 +213,17 @@ def assess(world: CableMap, event: EventModel, *, land_borders: bool = False) ->
         left = sum(country in found for found in after.values())
         shares[country] = round(1 - left / total, 4)
     names = {c.id: c.name for c in world.cables}
-    cut = sorted({i for cable in damage.cut.values() for i in cable} | {i for c in world.cables if c.id in damage.failed for i in c.landings})
-    lonely = [i for i in cut if not any(i in c.landings - damage.cut.get(c.id, frozenset()) for c in world.cables if c.id not in damage.failed)]
+    cut = sorted(
+        {i for cable in damage.cut.values() for i in cable}
+        | {i for c in world.cables if c.id in damage.failed for i in c.landings}
+    )
+    lonely = [
+        i
+        for i in cut
+        if not any(
+            i in c.landings - damage.cut.get(c.id, frozenset()) for c in world.cables if c.id not in damage.failed
+        )
+    ]
     impact = Impact(
         tuple(sorted(names[i] for i in damage.failed)),
         tuple(lonely),
@@ -246,7 +262,12 @@ def _check(impact: Impact, world: CableMap) -> None:
     """Invariants before anything is shown: parts within totals, members exist, shares in [0, 1]."""
     countries = {p.country for p in world.landings.values()}
     names = {c.name for c in world.cables}
-    sound = set(impact.isolated) <= countries and set(impact.failed) <= names and all(0 <= s <= 1 for s in impact.shares.values())
+    sound = (
+        set(impact.isolated) <= countries
+        and set(impact.failed) <= names
+        and all(0 <= s <= 1 for s in impact.shares.values())
+    )
     if not sound:
-        raise UserError("the result breaks an invariant and is not shown", hint="Report this with the map and the event.")
-
+        raise UserError(
+            "the result breaks an invariant and is not shown", hint="Report this with the map and the event."
+        )

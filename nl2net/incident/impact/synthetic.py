@@ -41,7 +41,10 @@ class World:
         for name, content in self.files.items():
             with atomic_write(folder / name) as stream:
                 stream.write(content)
-        for name, rows in (("facts.json", {"facts": self.facts}), ("questions.json", {"version": 1, "questions": self.questions})):
+        for name, rows in (
+            ("facts.json", {"facts": self.facts}),
+            ("questions.json", {"version": 1, "questions": self.questions}),
+        ):
             with atomic_write(folder / name) as stream:
                 stream.write(json.dumps(rows, sort_keys=True, indent=1).encode())
 
@@ -55,11 +58,26 @@ class _Tables:
 
     def place(self, name: str, lat: float, lon: float, country: str, *, tbd: bool = False) -> str:
         identity = f"l{len(self.landings) + 1:04d}"
-        row = {"id": identity, "name": name, "lat": f"{lat:.4f}", "lon": f"{lon:.4f}", "country": country, "tbd": int(tbd)}
+        row = {
+            "id": identity,
+            "name": name,
+            "lat": f"{lat:.4f}",
+            "lon": f"{lon:.4f}",
+            "country": country,
+            "tbd": int(tbd),
+        }
         self.landings.append(row)
         return identity
 
-    def lay(self, name: str, places: Sequence[str], *, length: float | None, route: Sequence[tuple[float, float]] = (), **facts: Any) -> str:
+    def lay(
+        self,
+        name: str,
+        places: Sequence[str],
+        *,
+        length: float | None,
+        route: Sequence[tuple[float, float]] = (),
+        **facts: Any,
+    ) -> str:
         identity = f"c{len(self.cables) + 1:03d}"
         row = {
             "id": identity,
@@ -78,7 +96,9 @@ class _Tables:
         for number, (one, two) in enumerate(zip(places, places[1:], strict=False)):
             points = [by_id[one], *(route if not number else ()), by_id[two]]
             text = "; ".join(f"{a:.4f} {b:.4f}" for a, b in points)
-            self.segments.append({"cable": identity, "from": one, "to": two, "branch": int(number > 0), "length_km": "", "route": text})
+            self.segments.append(
+                {"cable": identity, "from": one, "to": two, "branch": int(number > 0), "length_km": "", "route": text}
+            )
         return identity
 
 
@@ -160,7 +180,11 @@ def _plant(t: _Tables, source: random.Random) -> list[dict[str, Any]]:
     lonely = t.place("Solitude", 12 + shift, -20, "Norland, Rep.")
     duo = [t.place("Twin Bay", 8, 40 + shift, "Isles (East)"), t.place("Second Bay", 9, 41, "Isles")]
     border = t.place("Frontier", 25, 12 + shift, "Borderland")
-    a, b, c = t.place("Highcape", 58 + shift / 2, -6, "Upland"), t.place("Midport", 44, -60, "Farland"), t.place("Lowcape", 10, -35, "Downland")
+    a, b, c = (
+        t.place("Highcape", 58 + shift / 2, -6, "Upland"),
+        t.place("Midport", 44, -60, "Farland"),
+        t.place("Lowcape", 10, -35, "Downland"),
+    )
     b_low = t.place("Southport", 30, -70, "Farland")
     north, south = t.place("Icehaven", 62 + abs(shift), 18, "Northia"), t.place("Warmhaven", 10, 60, "Southia")
     arc = [t.place("Arc West", 50, -120, "Westia"), t.place("Arc East", 52, 120, "Eastia")]
@@ -186,17 +210,33 @@ def _plant(t: _Tables, source: random.Random) -> list[dict[str, Any]]:
 
 def _cable_facts() -> list[dict[str, Any]]:
     def fact(question: str, match: Sequence[str], answer: Any, event: str, alternative: str = "") -> dict[str, Any]:
-        return {"question": question, "match": list(match), "answer": answer, "event": event, "alternative": alternative}
+        return {
+            "question": question,
+            "match": list(match),
+            "answer": answer,
+            "event": event,
+            "alternative": alternative,
+        }
 
     return [
-        fact("If the cable Lone Line fails, which countries are isolated on the cable map?", ["isolated[^.;]*Norland, Rep\\."], ["Norland, Rep."], "CableList"),
+        fact(
+            "If the cable Lone Line fails, which countries are isolated on the cable map?",
+            ["isolated[^.;]*Norland, Rep\\."],
+            ["Norland, Rep."],
+            "CableList",
+        ),
         fact(
             "If the cables Twin One and Twin One Extension fail, which countries are isolated on the cable map?",
             ["isolated[^;]*Isles", "Isles \\(East\\)"],
             ["Isles", "Isles (East)"],
             "CableList",
         ),
-        fact("If the cable Twin One fails, which countries are isolated on the cable map?", ["isolated: none"], [], "CableList"),
+        fact(
+            "If the cable Twin One fails, which countries are isolated on the cable map?",
+            ["isolated: none"],
+            [],
+            "CableList",
+        ),
         fact(
             "If the cable Border Line fails, which countries are isolated on the cable map with land borders?",
             ["isolated: none"],
@@ -236,4 +276,6 @@ def _fill(t: _Tables, source: random.Random, size: tuple[int, int, int]) -> None
         places.append(t.place(f"Landing {number + 1}", lat, lon, names[number % countries]))
     for number in range(cables):
         chosen = source.sample(places, source.randint(2, 5))
-        t.lay(f"System {number + 1}", chosen, length=source.uniform(200, 15000), rfs=f"{source.randint(1995, 2030)}-06-01")
+        t.lay(
+            f"System {number + 1}", chosen, length=source.uniform(200, 15000), rfs=f"{source.randint(1995, 2030)}-06-01"
+        )

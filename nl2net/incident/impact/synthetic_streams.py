@@ -38,7 +38,12 @@ def make_stream(source: random.Random) -> tuple[dict[str, bytes], list[dict[str,
     lines: list[tuple[int, str]] = []
 
     def tell(when: int, peer: int, prefix: str, path: list[int]) -> None:
-        lines.append((when, f"BGP4MP|{_START + when}|A|2001:db8:ffff::{peer - 64495}|{peer}|{prefix}|{' '.join(map(str, path))}|IGP"))
+        lines.append(
+            (
+                when,
+                f"BGP4MP|{_START + when}|A|2001:db8:ffff::{peer - 64495}|{peer}|{prefix}|{' '.join(map(str, path))}|IGP",
+            )
+        )
 
     def take(when: int, peer: int, prefix: str) -> None:
         lines.append((when, f"BGP4MP|{_START + when}|W|2001:db8:ffff::{peer - 64495}|{peer}|{prefix}||"))
@@ -69,15 +74,22 @@ def make_stream(source: random.Random) -> tuple[dict[str, bytes], list[dict[str,
         take(3000 + 60 * turn, _PEERS[0], owned[gate])
         tell(3030 + 60 * turn, _PEERS[0], owned[gate], [_PEERS[0], mids[0], gate])
     text = "\n".join(line for _, line in sorted(lines, key=lambda item: item[0])) + "\n"
-    files = {"bgp/stream-w.updates.txt": text.encode(), "bgp/stream-w.as-rel.txt": ("\n".join(relations) + "\n").encode()}
-    return files, _facts(inside, thief, begin, end, owned[second], usurper, multi, len(leaked), owned[gate], gate, behind)
+    files = {
+        "bgp/stream-w.updates.txt": text.encode(),
+        "bgp/stream-w.as-rel.txt": ("\n".join(relations) + "\n").encode(),
+    }
+    return files, _facts(
+        inside, thief, begin, end, owned[second], usurper, multi, len(leaked), owned[gate], gate, behind
+    )
 
 
 def _clock(seconds: int) -> str:
     return f"{datetime.fromtimestamp(_START + seconds, UTC):%H:%M:%S}"
 
 
-def _facts(inside: str, thief: int, begin: int, end: int, second: str, usurper: int, *rest: Any) -> list[dict[str, Any]]:
+def _facts(
+    inside: str, thief: int, begin: int, end: int, second: str, usurper: int, *rest: Any
+) -> list[dict[str, Any]]:
     multi, leaked, flapping, gate, behind = rest
     return [
         {

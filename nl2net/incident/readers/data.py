@@ -18,7 +18,9 @@ _UPDATES_WORDS = (
 _RELATION_WORDS = (
     "AS relationships file: providers, customers and peers; valley-free check of route leaks, removal of an AS."
 )
-_CABLE_WORDS = "Cable map: submarine cables, landings, countries, routes, latitude; which countries are isolated if cables fail."
+_CABLE_WORDS = (
+    "Cable map: submarine cables, landings, countries, routes, latitude; which countries are isolated if cables fail."
+)
 _CABLE_TABLES = {
     "landings.csv": ("id", "lat", "lon", "country"),
     "cables.csv": ("id", "name"),

@@ -8,14 +8,15 @@ from html.parser import HTMLParser
 from nl2net.incident.injection import is_order
 from nl2net.incident.readers.build import Block, Hidden, Parsed
 from nl2net.incident.records import SourceClass
+from nl2net.incident.text import word_set
 
-_BREAKS = frozenset(
-    ["address", "article", "aside", "blockquote", "body", "br", "caption", "dd", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "html", "li", "main", "nav", "ol", "p", "pre", "section", "table", "tbody", "td", "tfoot", "th", "thead", "title", "tr", "ul"]
+_BREAKS = word_set(
+    "address article aside blockquote body br caption dd div dl dt fieldset figcaption figure footer form "
+    "h1 h2 h3 h4 h5 h6 header hr html li main nav ol p pre section table tbody td tfoot th thead title tr "
+    "ul"
 )
-_SILENT = frozenset(
-    ["script", "style", "noscript", "template", "svg", "math", "head", "iframe", "object", "select", "textarea", "button", "datalist"]
-)
-_VOID = frozenset(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"])
+_SILENT = word_set("script style noscript template svg math head iframe object select textarea button datalist")
+_VOID = word_set("area base br col embed hr img input link meta param source track wbr")
 _HIDING = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|opacity\s*:\s*0*(?:\.0+)?\s*(?:;|$|!)|font-size\s*:\s*0*(?:\.\d+)?"
     r"(?:px|pt|em|rem|%)?\s*(?:;|$|!)|(?:left|top|right|bottom|text-indent|margin-left|margin-top)\s*:\s*-\d{3,}"
