@@ -27,7 +27,7 @@ _NEGATION = re.compile(
 # Words by which a sentence takes away what a question on its subject presumes.
 _STATE = re.compile(
     r"\b(?:had|has|have) (?:already )?been (?:out|down|dark|offline|cut|broken|inactive|closed|retired|shut|unused)\b|\balready (?:out|down|dark|cut|"
-    r"offline|broken)\b|\bchanged (?:little|nothing)\b|\b(?:little|no) (?:effect|impact|change)\b|\bunaffected\b|\bwas not (?:affected|in service|used)\b",
+    r"offline|broken)\b|\bchanged (?:little|nothing)\b|\b(?:little|no) (?:effect|impact|change)\b|\bunaffected\b|\b(?:was|were) not (?:affected|impacted|hit|touched|damaged|involved|in service|used)\b",
     re.IGNORECASE,
 )
 # A sentence in which a source speaks of itself: "This report gives a duration of ...".

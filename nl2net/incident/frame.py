@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass, replace
 
 from nl2net.incident.entities import cable_mentions
-from nl2net.incident.language import MONTHS, stem, stems, terms_of, words_of
+from nl2net.incident.language import MONTHS, STOP, is_past, stem, stems, terms_of, words_of
 from nl2net.incident.records import Slot, TypedValue
-from nl2net.incident.text import word_set
+from nl2net.incident.text import sentence_spans, word_set
 from nl2net.incident.typed import is_real_date, typed_values
 
 _LEAD = r"(?:(?:in|at|from|by|for|to|on|over|through|during|until|of|with|since|under|against)\s+)?"
@@ -143,7 +143,7 @@ def _name_parts(run: str) -> list[str]:
     parts: list[list[str]] = [[]]
     for word in run.split():
         bare = re.sub(r"[’']s$", "", word).strip("-'’")
-        if bare.lower() in _COMMON or re.fullmatch(r"AS\d+", bare) or (bare.isdigit() and not parts[-1]):
+        if bare.lower() in _COMMON or bare.lower() in STOP or re.fullmatch(r"AS\d+", bare) or (bare.isdigit() and not parts[-1]):
             parts.append([])
         elif bare in ("of", "the", "and", "de"):
             # "AT&T and Verizon" are two names, "Bank of Norland" is one.
@@ -180,7 +180,7 @@ def frame_question(question: str) -> Frame:
     if not slots:
         slots = [Slot("answer", "text", text, tuple(terms_of(text)))]
     context = next((slot for slot in slots if slot.terms), slots[0])
-    slots = [_inherit(slot, context) for slot in slots]
+    slots = [replace(_inherit(slot, context), must=_deed(slot.text)) for slot in slots]
     listing = (
         re.match(r"^(?:list|name|give|enumerate)\b.*\b(?:all|every|the \w+ \w+|corpus)\b", text, re.IGNORECASE)
         is not None
@@ -196,6 +196,17 @@ def frame_question(question: str) -> Frame:
         out_of_scope=_out_of_scope(text, dates),
         polar=_POLAR.match(segments[0]) is not None and not slots[0].alternatives if segments else False,
     )
+
+
+def _deed(segment: str) -> tuple[str, ...]:
+    """The participle of a passive question: "when was the cable repaired" asks for a repair and nothing else."""
+    match = re.search(
+        r"\b(?:was|were|been|be|get|got)\b[^,;]*?\b(\w+ed|cut|hit|lost|sunk|found|built|shut|sold|paid|broken|stolen|withdrawn|taken|"
+        r"made|sent|put)\b(?:\s+(?:in|on|at|by|from|to|of|for|during|back|off|again|after|because|with)\b.*)?$",
+        segment,
+        re.IGNORECASE,
+    )
+    return (stem(match.group(1)),) if match else ()
 
 
 def _out_of_scope(text: str, dates: tuple[tuple[int, int, int], ...]) -> str:
@@ -215,7 +226,7 @@ _META_TAIL = re.compile(
 
 def _segments(text: str) -> list[str]:
     parts: list[str] = []
-    for sentence in re.split(r"(?<=[?!.;:])\s+", text):
+    for sentence in (piece for a, b in sentence_spans(text) for piece in re.split(r"(?<=[;:])\s+", text[a:b])):
         cuts = [match.end() for match in _HEAD.finditer(sentence)]
         starts = [0, *[cut for cut in cuts if cut > 0]]
         for begin, stop in zip(starts, [*starts[1:], len(sentence)], strict=True):
@@ -317,10 +328,12 @@ def _without_head(segment: str) -> str:
 
 
 def _how_many(segment: str, base: Slot) -> list[Slot]:
+    if re.search(r"how many per\s?cent", segment, re.IGNORECASE):
+        return [replace(base, name="share", type="percent", terms=tuple(t for t in base.terms if t not in stems("percent per cent")))]
     if match := _DURATION_UNITS.search(segment):
         return [_span_slot(segment, base, match.group(1).lower())]
     match = re.search(
-        rf"how many\s+(.+?)(?:\s+(?={_AUX}\b)|\s+\b(?:of|in|on|at|from|that|who|which)\b|$)", segment, re.IGNORECASE
+        rf"how many\s+(.+?)(?:\s+(?={_AUX}\b)|\s+\b(?:of|in|on|at|from|that|who|which|because|\w{{3,}}ed)\b|$)", segment, re.IGNORECASE
     )
     phrase = match.group(1) if match else ""
     pieces = [piece.strip() for piece in re.split(r",\s*(?:and\s+)?|\s+and\s+", phrase) if piece.strip()]
@@ -435,9 +448,9 @@ def _head_noun(head: str) -> str:
         bare = word.strip(",")
         if re.fullmatch(
             _AUX
-            + r"|of|in|on|at|that|to|by|with|from|for|and|made|cut|hit|ran|saw|sent|put|shut|set|led|gave|took|\w{2,}ed|who",
+            + r"|of|in|on|at|that|to|by|with|from|for|and|cut|hit|put|shut|set|\w{2,}ed|who",
             bare,
-        ):
+        ) or is_past(bare):
             break
         found.append(bare)
         if bare != word:

@@ -20,6 +20,8 @@ STOP = word_set(
     "exact exactly total really actually please tell explain according many much long often far s t"
 )
 _IRREGULAR = {
+    "stole": "steal", "stolen": "steal", "threw": "throw", "thrown": "throw", "caught": "catch", "fought": "fight", "fed": "feed",
+    "told": "tell", "shot": "shoot", "swept": "sweep", "tied": "tie", "hid": "hide", "hidden": "hide", "drowned": "drown",
     "began": "begin", "begun": "begin", "sank": "sink", "sunk": "sink", "lost": "lose", "came": "come", "went": "go", "gone": "go",
     "took": "take", "taken": "take", "broke": "break", "broken": "break", "led": "lead", "left": "leave", "fell": "fall",
     "fallen": "fall", "rose": "rise", "risen": "rise", "made": "make", "gave": "give", "found": "find", "saw": "see", "seen": "see",
@@ -27,7 +29,7 @@ _IRREGULAR = {
     "held": "hold", "kept": "keep", "drove": "drive", "struck": "strike", "ran": "run", "built": "build", "blew": "blow",
     "spoke": "speak", "spoken": "speak", "won": "win", "knew": "know", "known": "know", "grew": "grow", "wrote": "write",
     "written": "write", "shook": "shake", "chose": "choose", "chosen": "choose", "drew": "draw", "met": "meet", "sold": "sell",
-    "bought": "buy", "lay": "lie", "laid": "lay", "withdrawal": "withdraw", "withdrawals": "withdraw", "failure": "fail",
+    "bought": "buy", "lay": "lie", "laid": "lay", "withdrawal": "withdraw", "reversal": "revert", "reverse": "revert", "reversed": "revert", "eruption": "erupt", "withdrawals": "withdraw", "failure": "fail",
     "failures": "fail", "recovery": "recover", "restoration": "restore", "removal": "remove", "announcement": "announce",
     "announcements": "announce", "beginning": "begin", "dug": "dig", "tore": "tear", "torn": "tear", "burnt": "burn",
     "died": "die", "shutting": "shut", "lasted": "last", "lasting": "last", "caused": "cause",
@@ -40,6 +42,13 @@ _SUFFIXES = (
     ("ation", "ate"), ("ments", "ment"), ("ings", ""), ("ing", ""), ("ies", "y"), ("ied", "y"), ("edly", ""), ("ed", ""),
     ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("es", "e"), ("s", ""), ("ly", ""),
 )  # fmt: skip
+
+
+# Entries of the table that are nouns.
+_NOUNS = word_set(
+    "withdrawal withdrawals failure failures recovery restoration removal announcement announcements beginning hours minutes "
+    "countries companies cities uses causes analysis scrutiny attribution detection reversal eruption left saw"
+)
 
 
 @cache
@@ -65,6 +74,17 @@ def stem(word: str) -> str:
                 word = word[:-1]
             break
     return word[:-1] if len(word) > 3 and word.endswith("e") else word
+
+
+def is_past(word: str) -> bool:
+    """Whether a word is an irregular past form.
+
+    Examples
+    --------
+    >>> is_past("stole"), is_past("table")
+    (True, False)
+    """
+    return word in _IRREGULAR and word not in _NOUNS
 
 
 def stems(words: str) -> frozenset[str]:
@@ -103,6 +123,8 @@ def terms_of(text: str) -> list[str]:
         for piece in pieces:
             if piece and piece.lower() not in STOP:
                 found.append(stem(piece))
+    if re.search(r"\b(?:was|is|were|all) over\b", text):
+        found.append(stem("end"))
     return [term for term in found if len(term) > 1 or term.isdigit()]
 
 
@@ -173,6 +195,17 @@ def fold_name(name: str) -> str:
     True
     """
     return "".join(letter for letter in name.casefold() if letter.isalnum())
+
+
+def is_event_word(term: str) -> bool:
+    """Whether a stem only says that something went wrong, so that it tells no incident from another.
+
+    Examples
+    --------
+    >>> is_event_word(stem("outage")), is_event_word(stem("anchor"))
+    (True, False)
+    """
+    return term in related(stem("outage")) or term in stems("event case problem trouble matter affair accident crisis last")
 
 
 NUMBER_WORDS = {

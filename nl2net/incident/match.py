@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nl2net.incident.claims import clause_of, disowned, is_reporting, mentions
 from nl2net.incident.frame import slot_terms
-from nl2net.incident.language import NUMBER_WORDS, countries, related, stem, stems, terms_of
+from nl2net.incident.language import NUMBER_WORDS, countries, is_event_word, related, stem, stems, terms_of
 from nl2net.incident.records import Claim, Slot, TypedValue
 from nl2net.incident.typed import typed_values
 
@@ -68,6 +68,7 @@ class Candidate:
     score: float
     coverage: float
     exact: bool  # the noun or all anchors match
+    named: int = 0  # names of the slot that the sentence itself holds
     gone: bool = False  # the claim takes the value back
 
 
@@ -150,7 +151,13 @@ def candidates(slot: Slot, claims: Sequence[Claim], weights: Weights) -> list[Ca
         soft = frozenset(slot.nouns) | _PLAIN if slot.type in ("name", "cause") else frozenset()
         cover = coverage(terms, claim.terms, heading, weights, soft=soft)
         bonus = 0.12 * len(held) + 0.1 * min(own, 2) + (0.15 if is_reporting(claim.quote) else 0.0)
-        found += _typed(slot, claim, terms, base=(cover, bonus, heading), weights=weights)
+        undone = bool(slot.must) and not any(related(deed) & claim.terms for deed in slot.must)
+        if undone and slot.type in ("time", "date"):
+            continue
+        if undone and slot.type in KINDS:
+            cover, bonus = 0.7 * cover, bonus - 0.15
+        made = _typed(slot, claim, terms, base=(cover, bonus, heading), weights=weights)
+        found += [replace(candidate, named=own) for candidate in made]
     return sorted(found, key=lambda c: (-c.score, c.claim.source.source_class.rank, c.claim.doc, c.claim.start))
 
 
@@ -186,7 +193,7 @@ def _typed(
         named = sum(mentions(clause, name) for name in slot.anchors)
         score = 0.5 * cover + 0.35 * local + bonus + 0.1 * min(named, 2) + (0.1 if exact else 0.0)
         score -= 0.2 if value.kind == "date" and slot.type == "time" else 0.0
-        found.append(Candidate(claim, value, score, cover, exact, disowned(claim, value)))
+        found.append(Candidate(claim, value, score, cover, exact, gone=disowned(claim, value)))
     return found
 
 
@@ -217,6 +224,8 @@ def _edge_fit(slot: Slot, claim: Claim, value: TypedValue) -> float:
     if not slot.edge or value.kind not in ("time", "date"):
         return 0.0
     after, before = claim.quote[value.end : value.end + 12], claim.quote[max(0, value.start - 12) : value.start]
+    if re.search(r"\b(?:from|since|starting at|starting|beginning at)\s+(?:about\s+)?$", claim.quote[: value.start], re.IGNORECASE):
+        return 1.0 if slot.edge == "start" else -1.0
     opens = re.match(r"\s*(?:\w{2,4}\s+)?(?:to|until|till|-|–)\s*(?:about\s+)?\d", after) is not None
     closes = re.search(r"\d\s*(?:[ap]m|[A-Z]{3,4})?\s*(?:to|until|till|-|–)\s*(?:about\s+)?$", before) is not None
     if opens or closes:
@@ -283,11 +292,11 @@ def _name_fit(slot: Slot, claim: Claim) -> float:
     head = related(slot.nouns[-1]) if slot.nouns else frozenset()
     kind = bool(head & claim.terms)
     names = bool(new_names(slot, claim.quote))
-    deeds = [t for t in _telling_terms(slot) if t not in slot.nouns]
+    deeds = [t for t in _telling_terms(slot) if t not in slot.nouns and not is_event_word(t)]
     done = [
         t for t in deeds if related(t) & (claim.terms | (frozenset(terms_of(claim.context)) if kind else frozenset()))
     ]
-    if not (kind or names) or (deeds and not done):
+    if not (kind or (names and deeds)) or (deeds and not done):
         return -1.0
     return 0.1 * kind + 0.08 * names
 
@@ -304,6 +313,11 @@ def _cause_fit(slot: Slot, claim: Claim) -> float:
         return 0.2
     said = frozenset().union(*(related(term) for term in slot.terms))
     words = [m.group().split()[-1] for m in _FAILURE.finditer(quote)]
+    # "What took down the backbone": a sentence that tells the same deed names what did it.
+    deeds = [t for t in _telling_terms(slot) if t not in slot.nouns and not (is_event_word(t) and t in terms_of(claim.heading))]
+    told = sum(bool(related(term) & claim.terms) for term in deeds)
+    if re.match(r"^(?:what|which)\b", slot.text, re.IGNORECASE) and not back and told >= 0.6 * len(deeds) > 0:
+        return 0.15
     return 0.12 if any(stem(word) not in said for word in words) else -1.0
 
 

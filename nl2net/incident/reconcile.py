@@ -203,6 +203,8 @@ def rivals_of(slot: Slot, found: Sequence[Candidate], *, asked: bool) -> list[Ca
     for candidate in found:
         spoken = is_reporting(candidate.claim.quote) or (asked and candidate.exact)
         near = candidate.score >= share * top.score and candidate.coverage >= share * top.coverage
+        if candidate is not top and top.named and not candidate.named and not is_reporting(candidate.claim.quote):
+            continue
         if candidate is not top and _same_voice(candidate, top) and not slot.alternatives:
             continue
         if candidate is top or near or (spoken and candidate.score >= 0.4 * top.score):

@@ -189,6 +189,7 @@ class Slot:
     unit: str = ""
     required: bool = True
     avoid: tuple[str, ...] = ()  # nouns that belong to a more specific slot of the same question
+    must: tuple[str, ...] = ()  # the deed of a passive question: "when was it repaired"
     bare: bool = False  # "and why?": the words come from another part of the question
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from nl2net.incident.claims import is_hedged, mentions
 from nl2net.incident.frame import Frame
-from nl2net.incident.language import related, stem, stems, terms_of
+from nl2net.incident.language import is_event_word, related, stem, stems, terms_of
 from nl2net.incident.match import KINDS, Candidate, Weights, candidates, span_end
 from nl2net.incident.origins import Origins
 from nl2net.incident.pool import Pool
@@ -251,19 +251,24 @@ class Solver:
             coverage=0.8,
         )
 
-    def _intervals(self, slot: Slot) -> list[tuple[Claim, list[tuple[TypedValue, TypedValue]]]]:
-        terms = tuple(t for t in slot.terms if t not in stems("minute hour second day add last pass"))
-        probe = replace(slot, type="time", nouns=(), unit="", terms=terms, text="")
+    def _intervals(self, slot: Slot) -> list[tuple[Candidate, list[tuple[TypedValue, TypedValue]]]]:
+        units = stems("minute hour second day add last pass")
+        terms = tuple(t for t in slot.terms if t not in units)
+        telling = tuple(t for t in terms if not is_event_word(t)) if slot.type == "duration" else terms
+        probe = replace(slot, type="time", nouns=(), unit="", terms=telling or terms, text="", must=())
         found = candidates(probe, self._claims(), self.weights)
         result = []
-        for claim in dict.fromkeys(c.claim for c in found if c.coverage >= TYPED_FLOOR):
-            pairs = interval_pairs(claim)
-            if pairs:
-                result.append((claim, pairs))
+        seen = set()
+        for candidate in found:
+            if candidate.coverage >= TYPED_FLOOR and candidate.claim not in seen:
+                seen.add(candidate.claim)
+                if pairs := interval_pairs(candidate.claim):
+                    result.append((candidate, pairs))
         return result
 
     def _sum(self, slot: Slot) -> Outcome:
-        for claim, pairs in self._intervals(slot):
+        for probe, pairs in self._intervals(slot):
+            claim = probe.claim
             lengths = [(b.value - a.value) % 86400 for a, b in pairs]
             terms = tuple((f"{a.text} to {b.text}", f"{n // 60} min") for (a, b), n in zip(pairs, lengths, strict=True))
             total = sum(lengths)
@@ -278,17 +283,13 @@ class Solver:
     def _with_derived(self, slot: Slot, found: list[Candidate]) -> list[Candidate]:
         """Durations that are told, and those that follow from a start and an end in one sentence."""
         derived = []
-        for claim, pairs in self._intervals(slot):
-            if len(pairs) == 1 and not any(c.claim == claim for c in found):
+        told = {c.claim for c in found}
+        for probe, pairs in self._intervals(slot):
+            if len(pairs) == 1 and probe.claim not in told:
                 length = (pairs[0][1].value - pairs[0][0].value) % 86400
-                value = TypedValue(
-                    "duration", (length, length), spoken_duration(length), pairs[0][0].start, pairs[0][1].end
-                )
-                base = found[0] if found else None
-                score, cover = (base.score, base.coverage) if base else (0.6, TYPED_FLOOR)
-                derived.append(Candidate(claim, value, score * 0.97, cover, True))
-        ranked = sorted([*found, *derived], key=lambda c: (-c.score, c.claim.source.source_class.rank))
-        return ranked
+                value = TypedValue("duration", (length, length), spoken_duration(length), pairs[0][0].start, pairs[0][1].end)
+                derived.append(replace(probe, value=value, exact=True))
+        return sorted([*found, *derived], key=lambda c: (-c.score, c.claim.source.source_class.rank))
 
     def _explain(self, outcome: Outcome) -> Outcome:
         """Record how a derived duration was computed."""
@@ -304,14 +305,21 @@ class Solver:
 
     def _derived_duration(self, slot: Slot) -> Outcome:
         """From the time something began and the time it came back, told apart from each other."""
-        first = span_end(slot.text, slot, edge="start", claims=self._claims(), weights=self.weights)
-        if first is None or first.value is None:
+        telling = tuple(t for t in slot.terms if not is_event_word(t) and not any(t in terms_of(n) for n in slot.anchors))
+        probe = replace(slot, type="time", edge="start", terms=telling, text="", must=())
+        opening = related(stem("begin")) | related(stem("fail")) | stems("stop go lose become")
+        starts = [
+            c
+            for c in candidates(probe, self._claims(), self.weights)
+            if c.value and c.value.kind == "time" and c.coverage >= TYPED_FLOOR and (opening & c.claim.terms or _opens(c))
+        ]
+        if not starts:
             return Outcome(slot, "open")
-        same = [c for c in self._claims() if c.doc == first.claim.doc]
+        first = starts[0]
         back = related(stem("return")) | related(stem("end"))
-        last = [(c, v) for c in same for v in c.values if v.kind == "time" and c != first.claim and back & c.terms]
-        opens = (related(stem("begin")) | related(stem("fail")) | stems("stop go lose")) & first.claim.terms
-        if not last or not opens:
+        same = [c for c in self._claims() if c.doc == first.claim.doc and c != first.claim and back & c.terms]
+        last = [(c, v) for c in same for v in c.values if v.kind == "time"]
+        if not last or first.value is None:
             return Outcome(slot, "open")
         ranked = sorted(last, key=lambda item: -len(frozenset(slot.terms) & item[0].terms))
         return self._difference(slot, first.claim, first.value, second=ranked[0])
@@ -343,6 +351,12 @@ class Solver:
             *outcomes,
             Outcome(slot, "conflict", own.text, length, claims, verdict=verdict, coverage=start.coverage),
         ]
+
+
+def _opens(candidate: Candidate) -> bool:
+    value = candidate.value
+    before = candidate.claim.quote[: value.start] if value else ""
+    return re.search(r"\b(?:from|since|starting at|starting)\s+(?:about\s+)?$", before, re.IGNORECASE) is not None
 
 
 def interval_pairs(claim: Claim) -> list[tuple[TypedValue, TypedValue]]:

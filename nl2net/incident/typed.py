@@ -35,7 +35,7 @@ _BOUNDS = {
 }  # fmt: skip
 _ZONE = (
     r"UTC|GMT|AEDT|AEST|ACDT|AWST|NZDT|NZST|CEST|CET|EEST|EET|MSK|BST|IST|JST|KST|PKT|SGT|HKT|CST|CDT|EST|EDT|ET|PST|PDT|PT|MST|MDT|WAT"
-    r"|EAT|SAST|BRT|Central|Eastern|Pacific|Mountain|local|Z"
+    r"|EAT|SAST|BRT|US/[A-Z][a-z]+|Central|Eastern|Pacific|Mountain|local|Z"
 )
 
 _TIME = re.compile(
