@@ -20,7 +20,7 @@ _HEDGE = re.compile(
     re.IGNORECASE,
 )
 _NEGATION = re.compile(
-    r"(?<!and )\bnot\b(?! only)|\b(?:no|never|none|nobody|nothing|neither|nor|cannot|didn't|wasn't|weren't|isn't|hadn't|denied|denies|"
+    r"(?<!and )\bnot\b(?! only)|\b(?:no(?!\.)|never|none|nobody|nothing|neither|nor|cannot|didn't|wasn't|weren't|isn't|hadn't|denied|denies|"
     r"ruled out|rejected)\b",
     re.IGNORECASE,
 )

@@ -316,7 +316,8 @@ def _cause_fit(slot: Slot, claim: Claim) -> float:
     # "What took down the backbone": a sentence that tells the same deed names what did it.
     deeds = [t for t in _telling_terms(slot) if t not in slot.nouns and not (is_event_word(t) and t in terms_of(claim.heading))]
     told = sum(bool(related(term) & claim.terms) for term in deeds)
-    if re.match(r"^(?:what|which)\b", slot.text, re.IGNORECASE) and not back and told >= 0.6 * len(deeds) > 0:
+    active = re.match(r"^(?:what|which)\b(?!.*\b(?:caus|trigger|reason))", slot.text, re.IGNORECASE)
+    if active and not back and told >= 0.6 * len(deeds) > 0:
         return 0.15
     return 0.12 if any(stem(word) not in said for word in words) else -1.0
 
