@@ -101,7 +101,7 @@ def run_request(request: Request, *, write: Write, note: Write) -> int:
             from nl2net.incident.web_source import extend_corpus
 
             extend_corpus(
-                corpus, request.question or "", offline=request.offline, any_domain=request.any_domain, note=note
+                corpus, offline=request.offline, any_domain=request.any_domain, note=note
             )
         return _dispatch(request, corpus, write=write, note=note)
 
@@ -109,7 +109,7 @@ def run_request(request: Request, *, write: Write, note: Write) -> int:
 def _dispatch(request: Request, corpus: Corpus, *, write: Write, note: Write) -> int:
     if request.revoke is not None:
         return _revoke(request.revoke, corpus, write=write)
-    model = connect_model(request.model)
+    model = connect_model(request.model, visibility=corpus.settings.visibility)
     if request.evaluate is not None:
         return _evaluate(request, corpus, model, write=write)
     if request.learn is not None:
