@@ -238,7 +238,8 @@ def flag_lines(flags: Sequence[Mapping[str, Any]]) -> list[str]:
     for flag in flags:
         seen.setdefault(str(flag["doc"]), set()).add(str(flag["kind"]))
     return [
-        f"Warning: {doc} holds {', '.join(sorted(kinds))}; that text was treated as data, not followed and not used as evidence."
+        f"Warning: {doc} holds {', '.join(sorted(kinds))}; that text was treated as data, not followed and not used "
+        f"as evidence."
         for doc, kinds in sorted(seen.items())
     ]
 
@@ -347,7 +348,8 @@ def _quality_lines(frame: Frame, used: Sequence[Claim], ledger: Ledger) -> list[
     count = "one source (a single origin)" if origins == 1 else f"{origins} independent origins"
     hedged = " and it is careful itself" if any(is_hedged(c.quote) for c in used) else ""
     return [
-        f"Evidence: {count}, class {', '.join(classes)}{hedged}; every quote was found again word for word in its document."
+        f"Evidence: {count}, class {', '.join(classes)}{hedged}; every quote was found again word for word in its "
+        f"document."
     ]
 
 

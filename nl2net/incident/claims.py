@@ -14,28 +14,36 @@ from nl2net.incident.typed import typed_values
 # A document that tries to give orders is still quoted, one class lower.
 _LOWERING = ATTACKS | {"hidden_text"}
 _HEDGE = re.compile(
-    r"\b(?:likely|probably|possibly|perhaps|apparently|reportedly|allegedly|suspected|believed|thought|preliminary|initial(?:ly)?|recalls?|"
-    r"may have|might have|could have|not (?:been )?(?:conclusively )?(?:attributed|confirmed|established)|under (?:scrutiny|investigation)"
+    r"\b(?:likely|probably|possibly|perhaps|apparently|reportedly|allegedly|suspected|believed|thought|preliminary|"
+    r"initial(?:ly)?|recalls?|"
+    r"may have|might have|could have|not (?:been )?(?:conclusively )?(?:attributed|confirmed|established)|under "
+    r"(?:scrutiny|investigation)"
     r"|is said|are said|rumou?r|unconfirmed|unclear|estimated?)\b",
     re.IGNORECASE,
 )
 _NEGATION = re.compile(
-    r"(?<!and )\bnot\b(?! only)|\b(?:no(?!\.)|never|none|nobody|nothing|neither|nor|cannot|didn't|wasn't|weren't|isn't|hadn't|denied|denies|"
+    r"(?<!and )\bnot\b(?! only)|\b(?:no(?!\.)|never|none|nobody|nothing|neither|nor|cannot|didn't|wasn't|weren't|"
+    r"isn't|hadn't|denied|denies|"
     r"ruled out|rejected)\b",
     re.IGNORECASE,
 )
 # Words by which a sentence takes away what a question on its subject presumes.
 _STATE = re.compile(
-    r"\b(?:had|has|have) (?:already )?been (?:out|down|dark|offline|cut|broken|inactive|closed|retired|shut|unused)\b|\balready (?:out|down|dark|cut|"
-    r"offline|broken)\b|\bchanged (?:little|nothing)\b|\b(?:little|no) (?:effect|impact|change)\b|\bunaffected\b|\b(?:was|were) not (?:affected|impacted|hit|touched|damaged|involved|in service|used)\b",
+    r"\b(?:had|has|have) (?:already )?been (?:out|down|dark|offline|cut|broken|inactive|closed|retired|shut|"
+    r"unused)\b|\balready (?:out|down|dark|cut|"
+    r"offline|broken)\b|\bchanged (?:little|nothing)\b|\b(?:little|no) (?:effect|impact|change)\b|\bunaffected\b|"
+    r"\b(?:was|were) not (?:affected|impacted|hit|touched|damaged|involved|in service|used)\b",
     re.IGNORECASE,
 )
 # A sentence in which a source speaks of itself: "This report gives a duration of ...".
 _REPORTING = re.compile(
     r"\b(?:this|that|one|another|a|an|the same|the|some|other|later|second|secondary|early)\s+(?:[\w-]+\s+){0,2}"
-    r"(?:reports?|pages?|posts?|blogs?|weblogs?|articles?|texts?|sources?|statements?|headlines?|accounts?|stor(?:y|ies)|"
-    r"notes?|collections?|papers?|newspapers?|agenc(?:y|ies))\b.{0,40}\b(?:gives?|says?|said|puts?|lists?|dates?|speaks?|"
-    r"spoke|counts?|counted|calls?|named?|names|mentions?|reports?|claims?|states?|has|have|uses?|writes?|wrote|shows?)\b"
+    r"(?:reports?|pages?|posts?|blogs?|weblogs?|articles?|texts?|sources?|statements?|headlines?|accounts?|stor(?:y|"
+    r"ies)|"
+    r"notes?|collections?|papers?|newspapers?|agenc(?:y|ies))\b.{0,40}\b(?:gives?|says?|said|puts?|lists?|dates?|"
+    r"speaks?|"
+    r"spoke|counts?|counted|calls?|named?|names|mentions?|reports?|claims?|states?|has|have|uses?|writes?|wrote|"
+    r"shows?)\b"
     r"|^(?:The\s+)?(?:[A-Z][\w&.-]*\s+){1,4}(?:wrote|writes|spoke|speaks|counted|counts|reported|reports|estimated|"
     r"estimates|puts?|gave|gives|says|said)\b",
     re.IGNORECASE,
@@ -158,7 +166,8 @@ def clause_of(claim: Claim, value: TypedValue) -> str:
     """
     cuts = [0]
     for match in re.finditer(
-        r";\s*|:\s+(?!\d)|,\s+(?=(?:and|but|while|which|after|so|because)\b)|\s(?=(?:and|while|but)\s)|(?<=\w),\s+(?=[a-z])",
+        r";\s*|:\s+(?!\d)|,\s+(?=(?:and|but|while|which|after|so|because)\b)|\s(?=(?:and|while|but)\s)|"
+        r"(?<=\w),\s+(?=[a-z])",
         claim.quote,
     ):
         inside = any(v.start < match.start() < v.end for v in claim.values)

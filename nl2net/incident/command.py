@@ -100,9 +100,7 @@ def run_request(request: Request, *, write: Write, note: Write) -> int:
         if request.web:
             from nl2net.incident.web_source import extend_corpus
 
-            extend_corpus(
-                corpus, offline=request.offline, any_domain=request.any_domain, note=note
-            )
+            extend_corpus(corpus, offline=request.offline, any_domain=request.any_domain, note=note)
         return _dispatch(request, corpus, write=write, note=note)
 
 
@@ -240,7 +238,8 @@ def _evaluate(request: Request, corpus: Corpus, model: Model | None, *, write: W
     for verdict in verdicts:
         if not verdict.correct:
             write(
-                f"wrong  {verdict.question.id}: {verdict.status}; unmatched {list(verdict.unmatched)}; forbidden {list(verdict.forbidden)}"
+                f"wrong  {verdict.question.id}: {verdict.status}; unmatched {list(verdict.unmatched)}; forbidden "
+                f"{list(verdict.forbidden)}"
             )
     for line in table_lines(summary):
         write(line)

@@ -259,7 +259,8 @@ def table_lines(summary: Mapping[str, Any]) -> list[str]:
         if isinstance(value, dict) and "share" in value:
             share = "-" if value["share"] is None else f"{value['share']:.3f}"
             lines.append(
-                f"{name.replace('_', ' '):<38}{share:>7}  {value['hits']}/{value['n']}  95% {value['interval'][0]:.2f}-{value['interval'][1]:.2f}"
+                f"{name.replace('_', ' '):<38}{share:>7}  {value['hits']}/{value['n']}  95% "
+                f"{value['interval'][0]:.2f}-{value['interval'][1]:.2f}"
             )
         elif isinstance(value, int | float):
             lines.append(f"{name:<38}{value:>7}")

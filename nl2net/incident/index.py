@@ -130,7 +130,8 @@ class Index:
         words = f"{title} {' '.join(re.split(r'[-_/.]+', document.id))}"
         tokens = " ".join(entity_tokens(f"{title}\n{document.text}"))
         cursor = self.connection.execute(
-            "INSERT INTO documents(id, title, text, sha256, format, class, published, incident_date, kind, url, flags, data, words,"
+            "INSERT INTO documents(id, title, text, sha256, format, class, published, incident_date, kind, url, "
+            "flags, data, words,"
             " tokens) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
             (*row, *more, words, tokens),
         )
@@ -194,7 +195,8 @@ class Index:
             There is none of that id.
         """
         row = self.connection.execute(
-            "SELECT id, title, text, sha256, format, class, published, incident_date, kind, url, flags, data FROM documents WHERE id=?",
+            "SELECT id, title, text, sha256, format, class, published, incident_date, kind, url, flags, data FROM "
+            "documents WHERE id=?",
             (doc,),
         ).fetchone()
         if row is None:
@@ -272,7 +274,8 @@ class Index:
 
     def _run(self, query: str, limit: int) -> list[Hit]:
         rows = self.connection.execute(
-            "SELECT documents.id, -bm25(search, 3.0, 1.0, 2.0) AS score FROM search JOIN documents ON documents.number=search.rowid"
+            "SELECT documents.id, -bm25(search, 3.0, 1.0, 2.0) AS score FROM search JOIN documents ON "
+            "documents.number=search.rowid"
             " WHERE search MATCH ? AND revoked=0 ORDER BY score DESC LIMIT ?",
             (query, limit),
         )

@@ -12,11 +12,13 @@ from nl2net.incident.records import Flag
 
 # Orders to a reader that is a machine, in the languages that were seen in the wild.
 _ORDERS = [
-    r"\b(?:ignore|disregard|forget|override)\b.{0,30}\b(?:instruction|prompt|rule|question|guideline|polic|context|source)",
+    r"\b(?:ignore|disregard|forget|override)\b.{0,30}\b(?:instruction|prompt|rule|question|guideline|polic|context|"
+    r"source)",
     r"\b(?:note|message|instruction|correction|attention|important)s?\s+(?:to|for)\s+(?:all\s+)?"
     r"(?:the\s+)?(?:ai|llm|language model|assistant|chatbot|agent|bot|gpt)",
     r"\bassistants?\s+(?:must|should|shall|will|has to|have to|are required)\b",
-    r"\b(?:ai|llm|language[- ]model|gpt)s?\s+(?:assistants?|agents?|models?|readers?|systems?)?\s*(?:must|should|shall)\b",
+    r"\b(?:ai|llm|language[- ]model|gpt)s?\s+(?:assistants?|agents?|models?|readers?|systems?)?\s*(?:must|should|"
+    r"shall)\b",
     r"^\s*(?:system|assistant|user|developer)\s*(?:message|prompt)?\s*:",
     r"\bsystem (?:message|prompt)\b",
     r"\b(?:print|reveal|show|send|output|leak|repeat)\b.{0,30}\b(?:api key|secret|password|token|system prompt|"
@@ -45,18 +47,21 @@ _ORDERS = [
 ]
 _ORDER = re.compile("|".join(f"(?:{pattern})" for pattern in _ORDERS), re.IGNORECASE | re.MULTILINE)
 _MEMORY = re.compile(
-    r"\b(?:remember|memori[sz]e|store|save|add)\b.{0,40}\b(?:for (?:all )?(?:later|future|next)|to (?:your|the) (?:memory|ledger|"
+    r"\b(?:remember|memori[sz]e|store|save|add)\b.{0,40}\b(?:for (?:all )?(?:later|future|next)|to (?:your|the) "
+    r"(?:memory|ledger|"
     r"knowledge)|in (?:your|the) (?:memory|ledger|knowledge))",
     re.IGNORECASE,
 )
 _FORGED = re.compile(
-    r"\[E\d+\]|\bquote[_ ]?(?:verified|ok)\b|\"?evidence_id\"?\s*:|\"?source_class\"?\s*:|\"?supersedes\"?\s*:|\"?quote_ok\"?\s*:"
+    r"\[E\d+\]|\bquote[_ ]?(?:verified|ok)\b|\"?evidence_id\"?\s*:|\"?source_class\"?\s*:|\"?supersedes\"?\s*:|"
+    r"\"?quote_ok\"?\s*:"
     r"|\{[^{}]*\"(?:slot|claim|verdict|confidence)\"\s*:[^{}]*\}|\bconfidence\s*[=:]?\s*(?:0?\.\d+|1\.0+|10/10)\b"
     r"|\bverdict\s*:\s*(?:supported|verified|true)\b",
     re.IGNORECASE,
 )
 _DELIMITER = re.compile(
-    r"(?:<{3,}|>{3,}|={4,}|-{5,})\s*(?:begin|end|document|passage|data|quote)\b|</?(?:document|passage|data|quote|evidence)\b[^>]*>"
+    r"(?:<{3,}|>{3,}|={4,}|-{5,})\s*(?:begin|end|document|passage|data|quote)\b|</?(?:document|passage|data|quote|"
+    r"evidence)\b[^>]*>"
     r"|\bEND OF (?:DOCUMENT|PASSAGE|DATA|CONTEXT)\b",
     re.IGNORECASE,
 )

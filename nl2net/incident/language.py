@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
+
 from nl2net.incident.text import word_set
 
 _WORD = re.compile(r"[^\W_]+(?:[-'’&./][^\W_]+)*", re.UNICODE)
@@ -19,24 +20,16 @@ STOP = word_set(
     "when where which while who whom whose why will with would you your say says said give gives given "
     "exact exactly total really actually please tell explain according many much long often far s t"
 )
-_IRREGULAR = {
-    "stole": "steal", "stolen": "steal", "threw": "throw", "thrown": "throw", "caught": "catch", "fought": "fight", "fed": "feed",
-    "told": "tell", "shot": "shoot", "swept": "sweep", "tied": "tie", "hid": "hide", "hidden": "hide", "drowned": "drown",
-    "began": "begin", "begun": "begin", "sank": "sink", "sunk": "sink", "lost": "lose", "came": "come", "went": "go", "gone": "go",
-    "took": "take", "taken": "take", "broke": "break", "broken": "break", "led": "lead", "left": "leave", "fell": "fall",
-    "fallen": "fall", "rose": "rise", "risen": "rise", "made": "make", "gave": "give", "found": "find", "saw": "see", "seen": "see",
-    "sent": "send", "paid": "pay", "withdrew": "withdraw", "withdrawn": "withdraw", "became": "become", "brought": "bring",
-    "held": "hold", "kept": "keep", "drove": "drive", "struck": "strike", "ran": "run", "built": "build", "blew": "blow",
-    "spoke": "speak", "spoken": "speak", "won": "win", "knew": "know", "known": "know", "grew": "grow", "wrote": "write",
-    "written": "write", "shook": "shake", "chose": "choose", "chosen": "choose", "drew": "draw", "met": "meet", "sold": "sell",
-    "bought": "buy", "lay": "lie", "laid": "lay", "withdrawal": "withdraw", "reversal": "revert", "reverse": "revert", "reversed": "revert", "eruption": "erupt", "withdrawals": "withdraw", "failure": "fail",
-    "failures": "fail", "recovery": "recover", "restoration": "restore", "removal": "remove", "announcement": "announce",
-    "announcements": "announce", "beginning": "begin", "dug": "dig", "tore": "tear", "torn": "tear", "burnt": "burn",
-    "died": "die", "shutting": "shut", "lasted": "last", "lasting": "last", "caused": "cause",
-    "causes": "cause", "used": "use", "uses": "use", "analysis": "analysis", "was": "be", "were": "be", "attribution": "attribute",
-    "attributed": "attribute", "scrutiny": "scrutiny", "hours": "hour", "minutes": "minute", "countries": "country",
-    "companies": "company", "cities": "city", "infected": "infect", "detected": "detect", "detection": "detect",
-}  # fmt: skip
+
+
+def _read(name: str) -> str:
+    return (files("nl2net.incident") / "data" / name).read_text(encoding="utf-8")
+
+
+_IRREGULAR: dict[str, str] = {
+    past: base
+    for past, base in (line.split() for line in _read("irregular.txt").splitlines() if not line.startswith("#"))
+}
 _SUFFIXES = (
     ("ational", "ate"), ("ization", "ize"), ("isation", "ize"), ("iveness", "ive"), ("fulness", "ful"), ("ations", "ate"),
     ("ation", "ate"), ("ments", "ment"), ("ings", ""), ("ing", ""), ("ies", "y"), ("ied", "y"), ("edly", ""), ("ed", ""),
@@ -46,7 +39,8 @@ _SUFFIXES = (
 
 # Entries of the table that are nouns.
 _NOUNS = word_set(
-    "withdrawal withdrawals failure failures recovery restoration removal announcement announcements beginning hours minutes "
+    "withdrawal withdrawals failure failures recovery restoration removal announcement announcements beginning hours "
+    "minutes "
     "countries companies cities uses causes analysis scrutiny attribution detection reversal eruption left saw"
 )
 
@@ -128,10 +122,6 @@ def terms_of(text: str) -> list[str]:
     return [term for term in found if len(term) > 1 or term.isdigit()]
 
 
-def _read(name: str) -> str:
-    return (files("nl2net.incident") / "data" / name).read_text(encoding="utf-8")
-
-
 @cache
 def _groups() -> dict[str, frozenset[str]]:
     table: dict[str, set[str]] = {}
@@ -205,7 +195,9 @@ def is_event_word(term: str) -> bool:
     >>> is_event_word(stem("outage")), is_event_word(stem("anchor"))
     (True, False)
     """
-    return term in related(stem("outage")) or term in stems("event case problem trouble matter affair accident crisis last")
+    return term in related(stem("outage")) or term in stems(
+        "event case problem trouble matter affair accident crisis last"
+    )
 
 
 NUMBER_WORDS = {

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from nl2net.incident.claims import claims_of, mentions
-from nl2net.incident.frame import Frame, slot_terms
+from nl2net.incident.frame import Frame
 from nl2net.incident.language import related, stems, terms_of
 from nl2net.incident.match import Weights, coverage
+from nl2net.incident.naming import slot_terms
 from nl2net.incident.pool import document_text, fits_dates
 from nl2net.incident.recording import Shelf
 from nl2net.incident.records import Claim, Document

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from nl2net.incident.claims import clause_of, disowned, is_reporting, mentions
-from nl2net.incident.frame import slot_terms
 from nl2net.incident.language import NUMBER_WORDS, countries, is_event_word, related, stem, stems, terms_of
+from nl2net.incident.naming import names_of, slot_terms
 from nl2net.incident.records import Claim, Slot, TypedValue
 from nl2net.incident.typed import typed_values
 
@@ -27,27 +27,34 @@ KINDS: dict[str, tuple[str, ...]] = {
     "amount": ("percent", "count", "money"),
 }
 _CAUSE = re.compile(
-    r"\b(?:because(?: of)?|due to|caused?(?: by)?|cause was|reasons? (?:was|is|were|for|given)|root cause|trigger\w*|led to|leads? to|result(?:ed)? (?:of|from|in)|owing to|blamed?|"
-    r"after (?:a|an|the|one|its|staff|engineers?)\b|when (?:a|an|the|staff|engineers?)\b|so that|since|which (?:made|meant|let|changed|win)|"
-    r"misconfigur\w+|mistake|human error|by (?:longest|accident)|in part because|thanks to|removed|stemmed|stems from|traced to)\b",
+    r"\b(?:because(?: of)?|due to|caused?(?: by)?|cause was|reasons? (?:was|is|were|for|given)|root cause|trigger\w*|"
+    r"led to|leads? to|result(?:ed)? (?:of|from|in)|owing to|blamed?|"
+    r"after (?:a|an|the|one|its|staff|engineers?)\b|when (?:a|an|the|staff|engineers?)\b|so that|since|which (?:made|"
+    r"meant|let|changed|win)|"
+    r"misconfigur\w+|mistake|human error|by (?:longest|accident)|in part because|thanks to|removed|stemmed|stems "
+    r"from|traced to)\b",
     re.IGNORECASE,
 )
 _EXPLICIT = re.compile(
-    r"\b(?:because(?: of)?|due to|caused (?:by|the|an?)|cause (?:was|of)|reasons? (?:was|is|were|for)|root cause|triggered|led to|result(?:ed)? (?:of|from|in)|owing to|blamed|"
+    r"\b(?:because(?: of)?|due to|caused (?:by|the|an?)|cause (?:was|of)|reasons? (?:was|is|were|for)|root cause|"
+    r"triggered|led to|result(?:ed)? (?:of|from|in)|owing to|blamed|"
     r"stemmed|traced to|thanks to|in part because|which win|misconfigur\w+|human error|by longest)\b",
     re.IGNORECASE,
 )
 _ATTRIBUTION = re.compile(
-    r"\b(?:suspect\w*|attribut\w+|blam\w+|scrutin\w+|arrest\w*|accus\w+|responsib\w+|culprit|claimed|charged with|convicted|behind the)\b",
+    r"\b(?:suspect\w*|attribut\w+|blam\w+|scrutin\w+|arrest\w*|accus\w+|responsib\w+|culprit|claimed|charged with|"
+    r"convicted|behind the)\b",
     re.IGNORECASE,
 )
 _FAILURE = re.compile(
-    r"\b(?:had (?:(?!been)\w+ed|broken|gone)|had been (?!out|suspected)\w+(?:ed|en)|fail\w*|error|fault|bug|expired|crash\w*|flood\w*|overload\w*)\b",
+    r"\b(?:had (?:(?!been)\w+ed|broken|gone)|had been (?!out|suspected)\w+(?:ed|en)|fail\w*|error|fault|bug|expired|"
+    r"crash\w*|flood\w*|overload\w*)\b",
     re.IGNORECASE,
 )
 # What was told as earlier than the event is a candidate for its cause, unless it tells of people and plans.
 _EARLIER = re.compile(
-    r"\bhad (?:(?!been)\w+ed|broken|gone)\b|\bhad been (?!out|suspected|planned|warned|informed|repaired|restored|expected|reported|"
+    r"\bhad (?:(?!been)\w+ed|broken|gone)\b|\bhad been (?!out|suspected|planned|warned|informed|repaired|restored|"
+    r"expected|reported|"
     r"attributed|scheduled|told)\w+(?:ed|en|ut|et)\b",
     re.IGNORECASE,
 )
@@ -224,7 +231,11 @@ def _edge_fit(slot: Slot, claim: Claim, value: TypedValue) -> float:
     if not slot.edge or value.kind not in ("time", "date"):
         return 0.0
     after, before = claim.quote[value.end : value.end + 12], claim.quote[max(0, value.start - 12) : value.start]
-    if re.search(r"\b(?:from|since|starting at|starting|beginning at)\s+(?:about\s+)?$", claim.quote[: value.start], re.IGNORECASE):
+    if re.search(
+        r"\b(?:from|since|starting at|starting|beginning at)\s+(?:about\s+)?$",
+        claim.quote[: value.start],
+        re.IGNORECASE,
+    ):
         return 1.0 if slot.edge == "start" else -1.0
     opens = re.match(r"\s*(?:\w{2,4}\s+)?(?:to|until|till|-|–)\s*(?:about\s+)?\d", after) is not None
     closes = re.search(r"\d\s*(?:[ap]m|[A-Z]{3,4})?\s*(?:to|until|till|-|–)\s*(?:about\s+)?$", before) is not None
@@ -314,7 +325,11 @@ def _cause_fit(slot: Slot, claim: Claim) -> float:
     said = frozenset().union(*(related(term) for term in slot.terms))
     words = [m.group().split()[-1] for m in _FAILURE.finditer(quote)]
     # "What took down the backbone": a sentence that tells the same deed names what did it.
-    deeds = [t for t in _telling_terms(slot) if t not in slot.nouns and not (is_event_word(t) and t in terms_of(claim.heading))]
+    deeds = [
+        t
+        for t in _telling_terms(slot)
+        if t not in slot.nouns and not (is_event_word(t) and t in terms_of(claim.heading))
+    ]
     told = sum(bool(related(term) & claim.terms) for term in deeds)
     active = re.match(r"^(?:what|which)\b(?!.*\b(?:caus|trigger|reason))", slot.text, re.IGNORECASE)
     if active and not back and told >= 0.6 * len(deeds) > 0:
@@ -327,8 +342,6 @@ def span_end(words: str, slot: Slot, *, edge: str, claims: Sequence[Claim], weig
 
     Among claims that fit about equally the earliest is the start of something, the latest its end.
     """
-    from nl2net.incident.frame import names_of
-
     if re.search(r"\b(?:end|return|restor|recover|withdr|repair|back)\w*", words, re.IGNORECASE):
         edge = "end"
     anchors = names_of(words)

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nl2net.incident.claims import denied_words, is_denial, mentions, state_denial
-from nl2net.incident.frame import Frame, slot_terms
+from nl2net.incident.frame import Frame
 from nl2net.incident.language import related, stem, terms_of
 from nl2net.incident.match import Candidate, Weights, candidates, coverage
+from nl2net.incident.naming import slot_terms
 from nl2net.incident.origins import Origins
 from nl2net.incident.pool import Pool
 from nl2net.incident.reconcile import compatible, rivals_of, weigh

@@ -18,7 +18,8 @@ _OFFSETS = {
     "WAT": 1, "EAT": 3, "SAST": 2, "MSK": 3, "BRT": -3,
 }  # fmt: skip
 _TWICE = re.compile(
-    r"\bonce\b.+\bonce\b|\bin one place\b.+\b(?:another|other)\b|\bfirst\b.+\band then\b.+\bin the same\b|\bboth\b.+\band\b",
+    r"\bonce\b.+\bonce\b|\bin one place\b.+\b(?:another|other)\b|\bfirst\b.+\band then\b.+\bin the same\b|"
+    r"\bboth\b.+\band\b",
     re.I,
 )
 _RANGES = frozenset({"count", "duration", "percent", "length", "money"})

@@ -86,7 +86,8 @@ def render_markdown(report: Report) -> str:
     if report.missing:
         lines += ["", "## Missing", ""]
         lines += [
-            f"- {_escape_markdown(m.slot)}: searched {_escape_markdown(m.searched)}; would help: {_escape_markdown(m.would_help)}"
+            f"- {_escape_markdown(m.slot)}: searched {_escape_markdown(m.searched)}; would help: "
+            f"{_escape_markdown(m.would_help)}"
             for m in report.missing
         ]
     if report.assumptions:
@@ -111,7 +112,8 @@ def render_html(report: Report) -> str:
         "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; style-src 'unsafe-inline'\">",
         f"<title>{esc(report.question)}</title><style>{_STYLE}</style></head><body><main>",
         f"<h1>{esc(report.question)}</h1>",
-        f"<p class='state {report.status.value}'>{esc(_HEADS[report.status.value])} <span>{esc(report.band)}, confidence {report.confidence:.2f}</span></p>",
+        f"<p class='state {report.status.value}'>{esc(_HEADS[report.status.value])} <span>{esc(report.band)}, "
+        f"confidence {report.confidence:.2f}</span></p>",
         *(
             f"<p class='line'>{_linked(line, report.evidence)}</p>"
             for line in report.answer.split("\n")
@@ -161,12 +163,14 @@ def _conflicts_html(report: Report) -> str:
     blocks = []
     for conflict in report.conflicts:
         cells = "".join(
-            f"<td class='{'chosen' if v.value == conflict.preferred else ''}'><b>{esc(v.value)}</b><br>{v.origins} independent origin(s), "
+            f"<td class='{'chosen' if v.value == conflict.preferred else ''}'><b>{esc(v.value)}</b><br>{v.origins} "
+            f"independent origin(s), "
             f"{v.copies} document(s)<br>{esc(v.source_class)}<br>{esc(', '.join(v.evidence))}</td>"
             for v in conflict.values
         )
         blocks.append(
-            f"<table><caption>{esc(conflict.slot)}: {esc(conflict.kind)}; {esc(conflict.reason)}</caption><tr>{cells}</tr></table>"
+            f"<table><caption>{esc(conflict.slot)}: {esc(conflict.kind)}; "
+            f"{esc(conflict.reason)}</caption><tr>{cells}</tr></table>"
         )
     return "<h2>Conflicts</h2>" + "".join(blocks) if blocks else ""
 
@@ -175,7 +179,8 @@ def _timeline_html(rows: Sequence[Mapping[str, Any]]) -> str:
     if not rows:
         return ""
     items = "".join(
-        f"<li><time>{html.escape(str(row['day'] or '?'))} {html.escape(str(row['time']))}</time> {html.escape(str(row['text']))} "
+        f"<li><time>{html.escape(str(row['day'] or '?'))} {html.escape(str(row['time']))}</time> "
+        f"{html.escape(str(row['text']))} "
         f"<a href='#{row['evidence']}'>{row['evidence']}</a></li>"
         for row in rows
     )
@@ -183,13 +188,22 @@ def _timeline_html(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 _STYLE = (
-    "body{font:16px/1.5 system-ui,sans-serif;margin:0;color:#1c2733;background:#f6f7f9}main{max-width:56rem;margin:2rem auto;padding:0 1.5rem}"
-    "h1{font-size:1.4rem}h2{font-size:1.1rem;margin-top:2rem;border-bottom:1px solid #cdd5de}.state{font-weight:600}.state span{font-weight:400;"
-    "color:#56636f}.answered,.answered_with_conflict{color:#0b6b3a}.partly,.false_premise{color:#8a5a00}.insufficient_evidence,.out_of_scope,"
-    ".failed,.refused{color:#9b1c1c}.line{margin:.4rem 0;white-space:pre-wrap}table{border-collapse:collapse;margin:.6rem 0;background:#fff}"
-    "caption{text-align:left;padding:.3rem 0}td{border:1px solid #cdd5de;padding:.5rem .8rem;vertical-align:top}td.chosen{background:#e8f5ec}"
-    ".timeline{list-style:none;border-left:3px solid #7c93a8;padding-left:1rem}.timeline li{margin:.5rem 0;position:relative}.timeline li::before"
-    "{content:'';position:absolute;left:-1.42rem;top:.5rem;width:.6rem;height:.6rem;border-radius:50%;background:#7c93a8}time{font-weight:600}"
-    "small{display:block;color:#56636f}q{font-style:italic}svg{background:#fff;border:1px solid #cdd5de;max-width:100%}footer{margin:2rem 0;"
+    "body{font:16px/1.5 "
+    "system-ui,sans-serif;margin:0;color:#1c2733;background:#f6f7f9}main{max-width:56rem;margin:2rem auto;padding:0 "
+    "1.5rem}"
+    "h1{font-size:1.4rem}h2{font-size:1.1rem;margin-top:2rem;border-bottom:1px solid "
+    "#cdd5de}.state{font-weight:600}.state span{font-weight:400;"
+    "color:#56636f}.answered,.answered_with_conflict{color:#0b6b3a}.partly,.false_premise{color:#8a5a00}.insufficient"
+    "_evidence,.out_of_scope,"
+    ".failed,.refused{color:#9b1c1c}.line{margin:.4rem "
+    "0;white-space:pre-wrap}table{border-collapse:collapse;margin:.6rem 0;background:#fff}"
+    "caption{text-align:left;padding:.3rem 0}td{border:1px solid #cdd5de;padding:.5rem "
+    ".8rem;vertical-align:top}td.chosen{background:#e8f5ec}"
+    ".timeline{list-style:none;border-left:3px solid #7c93a8;padding-left:1rem}.timeline li{margin:.5rem "
+    "0;position:relative}.timeline li::before"
+    "{content:'';position:absolute;left:-1.42rem;top:.5rem;width:.6rem;height:.6rem;border-radius:50%;background:#7c9"
+    "3a8}time{font-weight:600}"
+    "small{display:block;color:#56636f}q{font-style:italic}svg{background:#fff;border:1px solid "
+    "#cdd5de;max-width:100%}footer{margin:2rem 0;"
     "color:#56636f;font-size:.9rem}"
 )

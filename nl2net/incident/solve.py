@@ -287,7 +287,9 @@ class Solver:
         for probe, pairs in self._intervals(slot):
             if len(pairs) == 1 and probe.claim not in told:
                 length = (pairs[0][1].value - pairs[0][0].value) % 86400
-                value = TypedValue("duration", (length, length), spoken_duration(length), pairs[0][0].start, pairs[0][1].end)
+                value = TypedValue(
+                    "duration", (length, length), spoken_duration(length), pairs[0][0].start, pairs[0][1].end
+                )
                 derived.append(replace(probe, value=value, exact=True))
         return sorted([*found, *derived], key=lambda c: (-c.score, c.claim.source.source_class.rank))
 
@@ -305,13 +307,18 @@ class Solver:
 
     def _derived_duration(self, slot: Slot) -> Outcome:
         """From the time something began and the time it came back, told apart from each other."""
-        telling = tuple(t for t in slot.terms if not is_event_word(t) and not any(t in terms_of(n) for n in slot.anchors))
+        telling = tuple(
+            t for t in slot.terms if not is_event_word(t) and not any(t in terms_of(n) for n in slot.anchors)
+        )
         probe = replace(slot, type="time", edge="start", terms=telling, text="", must=())
         opening = related(stem("begin")) | related(stem("fail")) | stems("stop go lose become")
         starts = [
             c
             for c in candidates(probe, self._claims(), self.weights)
-            if c.value and c.value.kind == "time" and c.coverage >= TYPED_FLOOR and (opening & c.claim.terms or _opens(c))
+            if c.value
+            and c.value.kind == "time"
+            and c.coverage >= TYPED_FLOOR
+            and (opening & c.claim.terms or _opens(c))
         ]
         if not starts:
             return Outcome(slot, "open")

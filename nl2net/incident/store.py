@@ -102,7 +102,8 @@ class Knowledge:
             "UPDATE claims SET revoked_by=? WHERE doc=? AND revoked_by IS NULL", (doc, doc)
         ).rowcount
         answers = self._db.execute(
-            "UPDATE answers SET revoked_by=? WHERE revoked_by IS NULL AND id IN (SELECT answer FROM claims WHERE doc=?)",
+            "UPDATE answers SET revoked_by=? WHERE revoked_by IS NULL AND id IN (SELECT answer FROM claims WHERE "
+            "doc=?)",
             (doc, doc),
         ).rowcount
         return Revoked(claims, answers)

@@ -26,7 +26,8 @@ _SCALE = {
     "hundred": 100,
 }
 _BOUND = (
-    r"(?P<bound>about|around|approximately|roughly|nearly|almost|some|circa|~|over|more than|at least|upwards of|up to|less than|"
+    r"(?P<bound>about|around|approximately|roughly|nearly|almost|some|circa|~|over|more than|at least|upwards of|up "
+    r"to|less than|"
     r"fewer than|at most|under|an estimated|estimated)?\s*"
 )
 _BOUNDS = {
@@ -34,12 +35,14 @@ _BOUNDS = {
     "less than": "less than", "fewer than": "less than", "at most": "less than", "under": "less than", "": "",
 }  # fmt: skip
 _ZONE = (
-    r"UTC|GMT|AEDT|AEST|ACDT|AWST|NZDT|NZST|CEST|CET|EEST|EET|MSK|BST|IST|JST|KST|PKT|SGT|HKT|CST|CDT|EST|EDT|ET|PST|PDT|PT|MST|MDT|WAT"
+    r"UTC|GMT|AEDT|AEST|ACDT|AWST|NZDT|NZST|CEST|CET|EEST|EET|MSK|BST|IST|JST|KST|PKT|SGT|HKT|CST|CDT|EST|EDT|ET|PST|"
+    r"PDT|PT|MST|MDT|WAT"
     r"|EAT|SAST|BRT|US/[A-Z][a-z]+|Central|Eastern|Pacific|Mountain|local|Z"
 )
 
 _TIME = re.compile(
-    rf"(?<![\d.,:/])(?P<h>[01]?\d|2[0-3])(?:(?P<sep>[:.])(?P<m>[0-5]\d)(?::(?P<s>[0-5]\d))?)?\s?(?P<half>[ap]\.?m\b\.?)?"
+    rf"(?<![\d.,:/])(?P<h>[01]?\d|"
+    rf"2[0-3])(?:(?P<sep>[:.])(?P<m>[0-5]\d)(?::(?P<s>[0-5]\d))?)?\s?(?P<half>[ap]\.?m\b\.?)?"
     rf"(?![\d/])(?:\s*(?P<zone>{_ZONE})\b)?",
     re.IGNORECASE,
 )
@@ -59,20 +62,24 @@ _UNITS = {
     "month": 2629800, "year": 31557600,
 }  # fmt: skip
 _DURATION = re.compile(
-    rf"{_BOUND}(?P<low>{_ANY}|\ba\b|\ban\b|half an)(?:\s*(?:to|-|–|or|and)\s*(?P<high>{_ANY}))?[\s-]*(?:(?P<more>more)\s+)?"
+    rf"{_BOUND}(?P<low>{_ANY}|\ba\b|\ban\b|half an)(?:\s*(?:to|-|–|or|"
+    rf"and)\s*(?P<high>{_ANY}))?[\s-]*(?:(?P<more>more)\s+)?"
     r"(?P<unit>seconds?|secs?|minutes?|mins?|hours?|hrs?|days?|weeks?|months?|years?)\b"
     rf"(?:(?:,|\s+and)?\s+(?P<low2>{_ANY})[\s-]*(?P<unit2>minutes?|mins?|seconds?|secs?)\b)?",
     re.IGNORECASE,
 )
 _PERCENT = re.compile(rf"{_BOUND}(?P<n>{_ANY})\s*(?:%|per\s?cent\b)", re.IGNORECASE)
 _LENGTH = re.compile(
-    rf"{_BOUND}(?P<n>{_NUMBER})[\s-]*(?P<unit>km|kilomet(?:re|er)s?|miles?|nautical miles|met(?:re|er)s?|m|feet|ft)\b(?!\w)",
+    rf"{_BOUND}(?P<n>{_NUMBER})[\s-]*(?P<unit>km|kilomet(?:re|er)s?|miles?|nautical miles|met(?:re|er)s?|m|feet|"
+    rf"ft)\b(?!\w)",
     re.IGNORECASE,
 )
 _METRES = {"k": 1000.0, "mi": 1609.344, "na": 1852.0, "m": 1.0, "f": 0.3048}
 _MONEY = re.compile(
-    rf"{_BOUND}(?:(?P<cur>US\$|A\$|C\$|NZ\$|[$€£¥])\s?(?P<n>{_NUMBER})(?:\s?(?P<scale>thousand|million|billion|trillion|bn|m|k)\b)?"
-    rf"|(?P<n2>{_NUMBER})(?:\s(?P<scale2>thousand|million|billion|trillion))?\s(?P<cur2>(?:US |Canadian |Australian )?dollars?"
+    rf"{_BOUND}(?:(?P<cur>US\$|A\$|C\$|NZ\$|[$€£¥])\s?(?P<n>{_NUMBER})(?:\s?(?P<scale>thousand|million|billion|"
+    rf"trillion|bn|m|k)\b)?"
+    rf"|(?P<n2>{_NUMBER})(?:\s(?P<scale2>thousand|million|billion|trillion))?\s(?P<cur2>(?:US |Canadian |Australian "
+    rf")?dollars?"
     r"|euros?|pounds?|USD|EUR|GBP|CAD|AUD|cents?)\b)",
     re.IGNORECASE,
 )
@@ -86,8 +93,10 @@ _ORDINAL = re.compile(
     rf"\b(?P<o>{'|'.join(ORDINALS)}|\d{{1,2}}(?:st|nd|rd|th))\b(?=\s+(?P<noun>[a-z]+))", re.IGNORECASE
 )
 _COUNT = re.compile(
-    rf"{_BOUND}(?<![\w.,:/-])(?P<n>{_ANY})(?:\s*(?:to|-|–)\s*(?P<high>{_NUMBER}))?(?P<scale>\s(?:thousand|million|billion|hundred))?"
-    r"(?![\d:/%]|\.\d|-\d)(?=[\s-]*(?P<noun>(?:\d{3}\s+)?(?:[A-Za-z][\w-]*)(?:\s+(?!(?:and|or|in|on|at|of|to|by|from|with|for|as|that|which"
+    rf"{_BOUND}(?<![\w.,:/-])(?P<n>{_ANY})(?:\s*(?:to|-|–)\s*(?P<high>{_NUMBER}))?(?P<scale>\s(?:thousand|million|"
+    rf"billion|hundred))?"
+    r"(?![\d:/%]|\.\d|-\d)(?=[\s-]*(?P<noun>(?:\d{3}\s+)?(?:[A-Za-z][\w-]*)(?:\s+(?!(?:and|or|in|on|at|of|to|by|from|"
+    r"with|for|as|that|which"
     r"|while|were|was|had|have|did|is|are|but|so|after|before|because|its|his|her|their|the)\b)[A-Za-z0-9][\w-]*){0,3}"
     r"(?:\s+(?:of|to)\s+(?:the\s+)?[A-Za-z0-9][\w-]*)?)?)",
     re.IGNORECASE,

@@ -18,7 +18,8 @@ from nl2net.incident.text import word_set
 from nl2net.incident.typed import dates_fit
 
 _SPOKEN = re.compile(
-    r"\b(?:update (?:file|stream|dump)|updates? of|(?:invented |synthetic |bgp |update )stream|mrt\b|as graph|as links? file|collector (?:file|dump)|"
+    r"\b(?:update (?:file|stream|dump)|updates? of|(?:invented |synthetic |bgp |update )stream|mrt\b|as graph|as "
+    r"links? file|collector (?:file|dump)|"
     r"relationship file|rib\b|bgp (?:file|data|dump|messages))",
     re.IGNORECASE,
 )

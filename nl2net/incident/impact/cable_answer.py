@@ -17,13 +17,15 @@ from nl2net.incident.records import Document
 
 TABLES = ("landings", "cables", "segments", "land_borders")
 _SPOKEN = re.compile(
-    r"\bcable map\b|\bif\b.{0,60}\b(?:cables?|landings?)\b|\bcables?\b.{0,40}\b(?:would|were to)\b|\bwhat if\b|\bisolat\w+|\blatitude\b|\brepeaters?\b|"
+    r"\bcable map\b|\bif\b.{0,60}\b(?:cables?|landings?)\b|\bcables?\b.{0,40}\b(?:would|were to)\b|\bwhat if\b|"
+    r"\bisolat\w+|\blatitude\b|\brepeaters?\b|"
     r"\bland(?:s|ing)? in\b|\bwhich cables (?:connect|join|land)\b",
     re.IGNORECASE,
 )
 _DEGREES = re.compile(r"(\d+(?:\.\d+)?)\s*(?:°|degrees?\b)", re.IGNORECASE)
 _CIRCLE = re.compile(
-    r"(\d[\d,]*(?:\.\d+)?)\s*(?:km|kilomet\w+)\s+(?:of|around|from)\s+\(?\s*(-?\d+(?:\.\d+)?)\s*[,;]\s*(-?\d+(?:\.\d+)?)",
+    r"(\d[\d,]*(?:\.\d+)?)\s*(?:km|kilomet\w+)\s+(?:of|around|"
+    r"from)\s+\(?\s*(-?\d+(?:\.\d+)?)\s*[,;]\s*(-?\d+(?:\.\d+)?)",
     re.IGNORECASE,
 )
 
@@ -95,7 +97,8 @@ def _impact_result(impact: Impact, event: EventModel, day: str) -> Result:
     worst = sorted(impact.shares.items(), key=lambda item: (-item[1], item[0]))[:8]
     shares = ", ".join(f"{c} {s:.0%}" for c, s in worst if s) or "none"
     text = (
-        f"failed cables ({len(impact.failed)}): {', '.join(impact.failed) or 'none'}; isolated: {', '.join(impact.isolated) or 'none'}; "
+        f"failed cables ({len(impact.failed)}): {', '.join(impact.failed) or 'none'}; isolated: "
+        f"{', '.join(impact.isolated) or 'none'}; "
         f"lost share of international cables: {shares}; as of {day}"
     )
     value = {
@@ -148,7 +151,8 @@ def _repeaters(question: str, world: CableMap) -> list[Result]:
     text = f"expected share of failed cables {told.cables:.2%}, of cut landings {told.landings:.2%}; {told.without_length} cables without a length are left out"
     value = {"cables": told.cables, "landings": told.landings}
     assumption = (
-        f"a repeater every {model.spacing_km:g} km fails with probability {model.high:g}, {model.middle:g} or {model.low:g} by the highest absolute landing "
+        f"a repeater every {model.spacing_km:g} km fails with probability {model.high:g}, {model.middle:g} or "
+        f"{model.low:g} by the highest absolute landing "
         "latitude (60 and above, 40 to 60, below); one failed repeater fails the cable"
     )
     return [Result("repeaters", text, value, f"expect(map, {model!r})", assumption)]

@@ -65,7 +65,8 @@ def _counts(material: Material) -> list[Result]:
     peers = sorted({c.peer_as for c in stream.changes})
     begin, end = min((c.time for c in stream.changes), default=0), max((c.time for c in stream.changes), default=0)
     text = (
-        f"{stream.messages:,} BGP messages with {len(told):,} prefix announcements of {prefixes:,} distinct prefixes and {gone:,} withdrawals, from "
+        f"{stream.messages:,} BGP messages with {len(told):,} prefix announcements of {prefixes:,} distinct prefixes "
+        f"and {gone:,} withdrawals, from "
         f"{len(peers)} peer ASes ({_asns(peers)}), {spoken_moment(begin)} to {spoken_moment(end)}"
     )
     value = {
@@ -166,7 +167,8 @@ def _more_specifics(material: Material) -> list[Result]:
     return [
         Result(
             "more specific",
-            f"{m.prefix} was announced by AS{m.origin} as a more specific of {m.covering} of AS{m.owner}, {_during(m.held)}, seen by peers {_asns(m.held.peers)}",
+            f"{m.prefix} was announced by AS{m.origin} as a more specific of {m.covering} of AS{m.owner}, "
+            f"{_during(m.held)}, seen by peers {_asns(m.held.peers)}",
             {
                 "prefix": m.prefix,
                 "as": m.origin,
@@ -176,7 +178,8 @@ def _more_specifics(material: Material) -> list[Result]:
                 "end": m.held.end,
             },
             "more_specifics",
-            "a more specific of another origin is a suspect, not yet a hijack: customers announce parts of their provider's space too",
+            "a more specific of another origin is a suspect, not yet a hijack: customers announce parts of their "
+            "provider's space too",
         )
         for m in found
     ]
@@ -226,8 +229,10 @@ def _leaks(material: Material) -> list[Result]:
     return [
         Result(
             "route leak",
-            f"AS{leak.leaker} leaked routes learned from its provider or peer AS{leak.learned_from} to its provider or peer AS{leak.leaked_to}: "
-            f"{len(leak.prefixes)} prefixes, seen by collector peers {_asns(leak.peers)}, first at {spoken_moment(leak.first)}, "
+            f"AS{leak.leaker} leaked routes learned from its provider or peer AS{leak.learned_from} to its provider "
+            f"or peer AS{leak.leaked_to}: "
+            f"{len(leak.prefixes)} prefixes, seen by collector peers {_asns(leak.peers)}, first at "
+            f"{spoken_moment(leak.first)}, "
             + (
                 f"clean again by {spoken_moment(leak.back_by)}"
                 if leak.back_by
@@ -318,7 +323,8 @@ CAPABILITIES: tuple[Capability, ...] = (
     Capability(
         "counts",
         _pattern(
-            r"how many (?:\w+ ){0,3}(?:messages|updates|announcements|withdrawals|(?:distinct|different|unique) prefixes|peers)\b|summari[sz]e|timeline"
+            r"how many (?:\w+ ){0,3}(?:messages|updates|announcements|withdrawals|(?:distinct|different|unique) "
+            r"prefixes|peers)\b|summari[sz]e|timeline"
         ),
         "stream",
         _counts,
@@ -342,7 +348,8 @@ CAPABILITIES: tuple[Capability, ...] = (
     Capability(
         "second origin",
         _pattern(
-            r"(?:more than one|two|second|several|multiple|other|another|different|legitimate) origins?|origin (?:change|conflict)|\bmoas\b|same prefix|anycast|hijack"
+            r"(?:more than one|two|second|several|multiple|other|another|different|legitimate) origins?|origin "
+            r"(?:change|conflict)|\bmoas\b|same prefix|anycast|hijack"
         ),
         "stream",
         _second_origins,

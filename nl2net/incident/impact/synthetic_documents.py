@@ -135,16 +135,19 @@ def _outage(source: random.Random, operator: str, number: int) -> tuple[dict[str
             f"{slug}-span",
             slug,
             "compute-from-text",
-            f"How many minutes passed between the start of the outage of {operator} on {spoken} and the restoration of service?"
+            f"How many minutes passed between the start of the outage of {operator} on {spoken} and the restoration "
+            f"of service?"
             if number % 2
-            else f"How many minutes passed between the start of the outage of {operator} on {spoken} and the end of the outage?",
+            else f"How many minutes passed between the start of the outage of {operator} on {spoken} and the end "
+            f"of the outage?",
             [f"\\b{length}\\b"],
         ),
         _question(
             f"{slug}-conflict",
             slug,
             "conflict",
-            f"How many {'customers' if number % 2 else 'subscribers'} did the outage of {operator} of {when} hit? Do the sources agree?",
+            f"How many {'customers' if number % 2 else 'subscribers'} did the outage of {operator} of {when} hit? Do "
+            f"the sources agree?",
             [f"{users:,}", f"{rumour:,}"],
             status=["answered_with_conflict"],
         ),

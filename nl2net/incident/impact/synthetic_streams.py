@@ -41,7 +41,8 @@ def make_stream(source: random.Random) -> tuple[dict[str, bytes], list[dict[str,
         lines.append(
             (
                 when,
-                f"BGP4MP|{_START + when}|A|2001:db8:ffff::{peer - 64495}|{peer}|{prefix}|{' '.join(map(str, path))}|IGP",
+                f"BGP4MP|{_START + when}|A|2001:db8:ffff::{peer - 64495}|{peer}|{prefix}|{' '.join(map(str, path))}|"
+                f"IGP",
             )
         )
 
@@ -93,13 +94,15 @@ def _facts(
     multi, leaked, flapping, gate, behind = rest
     return [
         {
-            "question": "In the stream stream-w, which prefix was announced as a more specific of another network, by which AS, and from when to when?",
+            "question": "In the stream stream-w, which prefix was announced as a more specific of another network, "
+            "by which AS, and from when to when?",
             "match": [inside.replace(".", "\\."), str(thief), _clock(begin), _clock(end)],
             "answer": [inside, thief],
             "event": "RouteEvents",
         },
         {
-            "question": "In the stream stream-w, which prefix had a second origin for a limited time, and which AS was it?",
+            "question": "In the stream stream-w, which prefix had a second origin for a limited time, and which AS "
+            "was it?",
             "match": [second.replace(".", "\\."), str(usurper)],
             "answer": [second, usurper],
             "event": "RouteEvents",

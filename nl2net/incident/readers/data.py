@@ -12,7 +12,8 @@ from nl2net.incident.readers.build import Block, Parsed
 from nl2net.incident.records import SourceClass
 
 _UPDATES_WORDS = (
-    "BGP update file stream: messages, announcements, withdrawals, prefixes, AS paths, AS graph, neighbours, origin AS, more than "
+    "BGP update file stream: messages, announcements, withdrawals, prefixes, AS paths, AS graph, neighbours, origin "
+    "AS, more than "
     "one origin, more specific prefixes, route leaks, hijack, flapping, collector peers, timeline."
 )
 _RELATION_WORDS = (
