@@ -1,4 +1,7 @@
-"""The arms of the benchmark: ours, closed book, one-shot retrieval, the HotNets loop, and a floor without slot logic."""
+"""The arms of the benchmark.
+
+Ours, closed book, one-shot retrieval, the HotNets loop, and a floor without slot logic.
+"""
 
 from __future__ import annotations
 
@@ -101,7 +104,8 @@ def _hotnets(corpus: Corpus, model: Model, question: str) -> tuple[str, float, i
 
     References
     ----------
-    Zhou, Yu, Liu: Towards Interactive Research Agents for Internet Incident Investigation, HotNets 2023. The words of the prompts are ours.
+    Zhou, Yu, Liu: Towards Interactive Research Agents for Internet Incident Investigation, HotNets 2023. The words
+    of the prompts are ours.
     """
     memory = ""
     query = question

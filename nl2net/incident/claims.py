@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from nl2net.incident.entities import cable_mentions, entity_tokens
 from nl2net.incident.injection import ATTACKS
@@ -174,7 +175,7 @@ def clause_of(claim: Claim, value: TypedValue) -> str:
         if not inside:
             cuts.append(match.end())
     cuts.append(len(claim.quote))
-    for begin, stop in zip(cuts, cuts[1:], strict=False):
+    for begin, stop in pairwise(cuts):
         if begin <= value.start < stop:
             return claim.quote[begin:stop].strip(" ,;")
     return claim.quote

@@ -277,7 +277,7 @@ def _quiz(request: Request, corpus: Corpus, model: Model | None, *, write: Write
     """What the corpus knows of each question, slot by slot; keys in the file are not read."""
     assert request.quiz is not None
     investigator = Investigator(corpus, model=model, options=request.options())
-    rows = []
+    rows: list[dict[str, Any]] = []
     for question in load_questions(request.quiz):
         report = investigator.investigate(question.text)
         origins = {e.origin for e in report.evidence if e.kind == "quote"}
@@ -295,6 +295,6 @@ def _quiz(request: Request, corpus: Corpus, model: Model | None, *, write: Write
         write(json.dumps({"version": 1, "quiz": rows}, ensure_ascii=False))
         return 0
     for row in rows:
-        states = ", ".join(f"{name}: {state}" for name, state in dict(row["slots"]).items())  # type: ignore[call-overload]
+        states = ", ".join(f"{name}: {state}" for name, state in row["slots"].items())
         write(f"{row['id']:<10} {row['status']:<24} origins {row['independent_origins']}  {states}")
     return 0

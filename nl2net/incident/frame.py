@@ -88,8 +88,8 @@ def frame_question(question: str) -> Frame:
     Examples
     --------
     >>> frame = frame_question("In which phase did the Rogers outage of 2022 happen, and how long did it last?")
-    >>> [(slot.type, slot.text) for slot in frame.slots], frame.names, frame.dates
-    ([('name', 'In which phase did the Rogers outage of 2022 happen'), ('duration', 'how long did it last')], ('Rogers',), ((2022, 0, 0),))
+    >>> [slot.type for slot in frame.slots], frame.names, frame.dates
+    (['name', 'duration'], ('Rogers',), ((2022, 0, 0),))
     """
     text = " ".join(question.split()).strip()
     wants = frozenset(name for name, pattern in _META.items() if pattern.search(text))

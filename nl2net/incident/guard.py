@@ -47,7 +47,8 @@ class Target:
 class WebRules:
     """What may be fetched.
 
-    ``domains`` are allowed with their subdomains; ``any_domain`` lifts that, never the address rule. ``plain`` admits port 80.
+    ``domains`` are allowed with their subdomains; ``any_domain`` lifts that, never the address rule. ``plain``
+    admits port 80.
     """
 
     domains: tuple[str, ...] = ()

@@ -19,7 +19,8 @@ from nl2net.incident.records import Document, Flag, Passage, Source, SourceClass
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS files(name TEXT PRIMARY KEY, size INTEGER, mtime INTEGER, sha256 TEXT, skipped TEXT);
 CREATE TABLE IF NOT EXISTS documents(
-    number INTEGER PRIMARY KEY, id TEXT UNIQUE, title TEXT, words TEXT, text TEXT, tokens TEXT, sha256 TEXT, format TEXT, class TEXT, published TEXT,
+    number INTEGER PRIMARY KEY, id TEXT UNIQUE, title TEXT, words TEXT, text TEXT, tokens TEXT, sha256 TEXT, format
+    TEXT, class TEXT, published TEXT,
     incident_date TEXT, kind TEXT, url TEXT, flags TEXT, data TEXT, revoked INTEGER DEFAULT 0);
 CREATE TABLE IF NOT EXISTS passages(
     number INTEGER PRIMARY KEY, doc TEXT, start INTEGER, stop INTEGER, heading TEXT, source TEXT, usable INTEGER);

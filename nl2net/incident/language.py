@@ -27,12 +27,13 @@ def _read(name: str) -> str:
 
 
 _IRREGULAR: dict[str, str] = {
-    past: base
-    for past, base in (line.split() for line in _read("irregular.txt").splitlines() if not line.startswith("#"))
+    line.split()[0]: line.split()[1] for line in _read("irregular.txt").splitlines() if not line.startswith("#")
 }
 _SUFFIXES = (
-    ("ational", "ate"), ("ization", "ize"), ("isation", "ize"), ("iveness", "ive"), ("fulness", "ful"), ("ations", "ate"),
-    ("ation", "ate"), ("ments", "ment"), ("ings", ""), ("ing", ""), ("ies", "y"), ("ied", "y"), ("edly", ""), ("ed", ""),
+    ("ational", "ate"), ("ization", "ize"), ("isation", "ize"), ("iveness", "ive"), ("fulness", "ful"),
+    ("ations", "ate"),
+    ("ation", "ate"), ("ments", "ment"), ("ings", ""), ("ing", ""), ("ies", "y"), ("ied", "y"), ("edly", ""),
+    ("ed", ""),
     ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("es", "e"), ("s", ""), ("ly", ""),
 )  # fmt: skip
 
@@ -201,13 +202,17 @@ def is_event_word(term: str) -> bool:
 
 
 NUMBER_WORDS = {
-    "zero": 0, "no": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
-    "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18,
-    "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90,
+    "zero": 0, "no": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
+    "nine": 9, "ten": 10,
+    "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17,
+    "eighteen": 18,
+    "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80,
+    "ninety": 90,
     "dozen": 12, "hundred": 100,
 }  # fmt: skip
 ORDINALS = {
-    "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9, "tenth": 10,
+    "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9,
+    "tenth": 10,
     "eleventh": 11, "twelfth": 12,
 }  # fmt: skip
 MONTHS = {

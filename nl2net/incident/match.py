@@ -183,7 +183,7 @@ def _telling_terms(slot: Slot) -> tuple[str, ...]:
 def _typed(
     slot: Slot, claim: Claim, terms: tuple[str, ...], *, base: tuple[float, float, frozenset[str]], weights: Weights
 ) -> list[Candidate]:
-    cover, bonus, heading = base
+    cover, bonus, _ = base
     if slot.type not in KINDS:
         fit = _open_fit(slot, claim)
         return [Candidate(claim, None, 0.7 * cover + bonus + fit, cover, fit > 0)] if fit >= 0 else []
@@ -213,7 +213,10 @@ def _is_distance(claim: Claim, value: TypedValue) -> bool:
 
 
 def _noun_fits(slot: Slot, claim: Claim, value: TypedValue) -> bool:
-    """What is counted is what was asked for: all nouns of the slot near the number, the head noun among its own words."""
+    """What is counted is what was asked for.
+
+    All nouns of the slot near the number, the head noun among its own words.
+    """
     if not slot.nouns:
         return True
     own = set(terms_of(value.noun)[:5])
@@ -299,7 +302,10 @@ def new_names(slot: Slot, quote: str) -> list[str]:
 
 
 def _name_fit(slot: Slot, claim: Claim) -> float:
-    """The thing is called by its kind, or a name stands there that the question does not hold; and what it did is told."""
+    """The thing is called by its kind, or a name stands there that the question does not hold.
+
+    And what it did is told.
+    """
     head = related(slot.nouns[-1]) if slot.nouns else frozenset()
     kind = bool(head & claim.terms)
     names = bool(new_names(slot, claim.quote))

@@ -117,7 +117,8 @@ def wrap_quotes(claims: Sequence[Claim], mark: str) -> str:
 def choose_quote(calls: Calls, slot: Slot, claims: Sequence[Claim], *, mark: Callable[[], str]) -> Claim | None:
     """Let the model pick the quote that answers a slot which the rules left open.
 
-    The pick counts only if it is one of the numbers offered, if a value or name of the asked kind stands in it, and if a
+    The pick counts only if it is one of the numbers offered, if a value or name of the asked kind stands in it, and
+    if a
     second question, asked the other way round, confirms it.
 
     Parameters

@@ -142,7 +142,10 @@ def check_presumed(frame: Frame, open_slots: Sequence[Slot], pool: Pool) -> Prem
 
 
 def _denies(claim: Claim, terms: tuple[str, ...], weights: Weights, *, subject: Sequence[str], loose: bool) -> bool:
-    """Whether a claim denies what the terms presume; of the asked subject a mere state such as "had been out" is enough."""
+    """Whether a claim denies what the terms presume.
+
+    Of the asked subject a mere state such as "had been out" is enough.
+    """
     share = coverage(terms, claim.terms, frozenset(), weights)
     for clause in re.split(r";\s|,\s(?=and|but|while)", claim.quote):
         if state_denial(clause):

@@ -13,8 +13,10 @@ from nl2net.incident.records import Claim, Slot, TypedValue
 from nl2net.incident.typed import dates_fit
 
 _OFFSETS = {
-    "UTC": 0, "AEDT": 11, "AEST": 10, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3, "IST": 5.5, "JST": 9, "KST": 9, "EST": -5, "EDT": -4,
-    "CST": -6, "CDT": -5, "PST": -8, "PDT": -7, "MST": -7, "MDT": -6, "SGT": 8, "HKT": 8, "PKT": 5, "NZDT": 13, "NZST": 12, "BST": 1,
+    "UTC": 0, "AEDT": 11, "AEST": 10, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3, "IST": 5.5, "JST": 9, "KST": 9,
+    "EST": -5, "EDT": -4,
+    "CST": -6, "CDT": -5, "PST": -8, "PDT": -7, "MST": -7, "MDT": -6, "SGT": 8, "HKT": 8, "PKT": 5, "NZDT": 13,
+    "NZST": 12, "BST": 1,
     "WAT": 1, "EAT": 3, "SAST": 2, "MSK": 3, "BRT": -3,
 }  # fmt: skip
 _TWICE = re.compile(
@@ -97,12 +99,16 @@ def compatible(one: TypedValue, two: TypedValue) -> bool:
         first, second = _utc(one), _utc(two)
         if one.noun and two.noun and one.noun != two.noun and (first is None or second is None):
             return True
-        apart = abs(
-            (first if first is not None and second is not None else one.value)
-            - (second if second is not None and first is not None else two.value)
-        )
-        return min(apart, 86400 - apart) <= slack
+        apart = _apart(one, two, first, second)
+        return apart <= slack
     return bool(one.value == two.value)
+
+
+def _apart(one: TypedValue, two: TypedValue, first: float | None, second: float | None) -> float:
+    """Seconds between two times of the day, in UTC where both zones are known."""
+    both = first is not None and second is not None
+    apart = abs((first or 0.0) - (second or 0.0)) if both else abs(float(one.value) - float(two.value))
+    return min(apart, 86400 - apart)
 
 
 def _group(found: Sequence[Candidate], same: Callable[[Candidate, Candidate], bool], origins: Origins) -> list[Group]:

@@ -101,7 +101,8 @@ def _evidence_markdown(item: Evidence) -> str:
             f"- {item.id}: computed by {_escape_markdown(item.program)} over {_escape_markdown(', '.join(item.inputs))}"
         )
     quote = _escape_markdown(item.quote)
-    return f"- {item.id}: “{quote}” {_escape_markdown(item.source)} ({item.source_class}; {_escape_markdown(item.doc)}, {item.span[0]}-{item.span[1]})"
+    where = f"{item.source_class}; {_escape_markdown(item.doc)}, {item.span[0]}-{item.span[1]}"
+    return f"- {item.id}: “{quote}” {_escape_markdown(item.source)} ({where})"
 
 
 def render_html(report: Report) -> str:
@@ -152,7 +153,8 @@ def _evidence_html(item: Evidence) -> str:
     esc = html.escape
     if item.kind == "computation":
         inputs = "; ".join(f"{name} {digest[:23]}…" for name, digest in item.inputs.items())
-        return f"<li id='{item.id}'><code>{esc(item.program)}</code><small>{esc(inputs)} {esc(item.assumption)}</small></li>"
+        small = f"<small>{esc(inputs)} {esc(item.assumption)}</small>"
+        return f"<li id='{item.id}'><code>{esc(item.program)}</code>{small}</li>"
     flags = f" <b>flags: {esc(', '.join(item.flags))}</b>" if item.flags else ""
     where = f"{item.source} · {item.source_class} · {item.doc} {item.span[0]}–{item.span[1]} · origin {item.origin}"
     return f"<li id='{item.id}'><q>{esc(item.quote)}</q><small>{esc(where)}{flags}</small></li>"

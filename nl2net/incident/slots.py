@@ -166,12 +166,12 @@ def _open_slot(segment: str, base: Slot) -> Slot:
     lowered = segment.lower()
     head = re.sub(rf"^{LEAD}", "", lowered)
     if re.match(r"^why\b|^how come\b", head) or re.search(_CAUSING, head):
-        kind = re.match(
+        thing = re.match(
             r"^(?:what|which)\s+((?:[\w-]+\s+){1,3}?)(?=(?:caused|triggered|led|crashed|broke|took|brought|knocked|"
             r"disabled|set|started|was)\b)",
             head,
         )
-        return replace(base, name="cause", type="cause", nouns=slot_terms(kind.group(1)) if kind else ())
+        return replace(base, name="cause", type="cause", nouns=slot_terms(thing.group(1)) if thing else ())
     if re.match(r"^(?:who|whose|whom)\b", head):
         identity = re.match(r"^who (?:is|are|was|were) (?:they|it|he|she|these|those)\b", head)
         return replace(base, name="who", type="identity" if identity else "actor")

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from nl2net.incident.claims import is_hedged, mentions
+from nl2net.incident.claims import mentions
 from nl2net.incident.frame import Frame
+from nl2net.incident.intervals import interval_pairs
 from nl2net.incident.language import is_event_word, related, stem, stems, terms_of
 from nl2net.incident.match import KINDS, Candidate, Weights, candidates, span_end
 from nl2net.incident.origins import Origins
@@ -366,34 +367,6 @@ def _opens(candidate: Candidate) -> bool:
     return re.search(r"\b(?:from|since|starting at|starting)\s+(?:about\s+)?$", before, re.IGNORECASE) is not None
 
 
-def interval_pairs(claim: Claim) -> list[tuple[TypedValue, TypedValue]]:
-    """Pairs of times that a sentence writes as "a to b" or "started at a and ended at b".
-
-    Examples
-    --------
-    >>> from nl2net.incident.claims import claims_of
-    >>> from nl2net.incident.readers import read_document
-    >>> claim = claims_of(read_document("a.txt", b"Waves ran 11:10 to 13:20 UTC and 15:50 to 17:00 UTC."))[0]
-    >>> [(a.text, b.text) for a, b in interval_pairs(claim)]
-    [('11:10', '13:20 UTC'), ('15:50', '17:00 UTC')]
-    """
-    times = [v for v in claim.values if v.kind == "time"]
-    pairs = []
-    for one, two in zip(times, times[1:], strict=False):
-        between = claim.quote[one.end : two.start]
-        if re.fullmatch(r"\s*(?:to|until|till|and|-|–|—)\s*(?:about\s+)?", between) and (
-            "and" not in between or re.search(r"\bbetween\s*$", claim.quote[: one.start], re.IGNORECASE)
-        ):
-            pairs.append((one, two))
-    if not pairs and len(times) == 2:
-        between = frozenset(terms_of(claim.quote[times[0].end : times[1].start]))
-        before = frozenset(terms_of(claim.quote[: times[0].start]))
-        closes = related(stem("end")) | related(stem("return")) | stems("until withdraw")
-        if between & closes and before & (related(stem("begin")) | related(stem("fail")) | stems("lose stop")):
-            pairs.append((times[0], times[1]))
-    return pairs
-
-
 def _counted(slot: Slot, claim: Claim) -> TypedValue | None:
     head = related(slot.nouns[-1]) if slot.nouns else frozenset()
     return next((v for v in claim.values if v.kind == "count" and head & set(terms_of(v.noun))), None)
@@ -403,8 +376,3 @@ def _tells_same(one: Candidate, two: Candidate) -> bool:
     if one.value is not None and two.value is not None:
         return compatible(one.value, two.value)
     return one.claim.source == two.claim.source
-
-
-def careful(claims: Sequence[Claim]) -> bool:
-    """Whether all claims are hedged."""
-    return bool(claims) and all(is_hedged(claim.quote) for claim in claims)

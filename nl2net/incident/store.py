@@ -13,9 +13,11 @@ from nl2net.incident.envelope import to_envelope
 from nl2net.incident.records import Report
 
 _SCHEMA = """
-CREATE TABLE IF NOT EXISTS answers(id INTEGER PRIMARY KEY, asked TEXT, question TEXT, status TEXT, envelope TEXT, revoked_by TEXT);
+CREATE TABLE IF NOT EXISTS answers(id INTEGER PRIMARY KEY, asked TEXT, question TEXT, status TEXT, envelope TEXT,
+revoked_by TEXT);
 CREATE TABLE IF NOT EXISTS claims(
-    id INTEGER PRIMARY KEY, answer INTEGER, slot TEXT, value TEXT, doc TEXT, start INTEGER, stop INTEGER, quote TEXT, class TEXT, origin TEXT,
+    id INTEGER PRIMARY KEY, answer INTEGER, slot TEXT, value TEXT, doc TEXT, start INTEGER, stop INTEGER, quote
+    TEXT, class TEXT, origin TEXT,
     document_sha256 TEXT, revoked_by TEXT);
 CREATE INDEX IF NOT EXISTS claims_doc ON claims(doc);
 """

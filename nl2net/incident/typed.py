@@ -1,4 +1,7 @@
-"""Typed values in text: times, dates, durations, counts, shares, lengths, sums of money, AS numbers, prefixes, ordinals."""
+"""Typed values in text.
+
+Times, dates, durations, counts, shares, lengths, sums of money, AS numbers, prefixes, ordinals.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,8 @@ _BOUND = (
     r"fewer than|at most|under|an estimated|estimated)?\s*"
 )
 _BOUNDS = {
-    "over": "more than", "more than": "more than", "at least": "more than", "upwards of": "more than", "up to": "less than",
+    "over": "more than", "more than": "more than", "at least": "more than", "upwards of": "more than",
+    "up to": "less than",
     "less than": "less than", "fewer than": "less than", "at most": "less than", "under": "less than", "": "",
 }  # fmt: skip
 _ZONE = (

@@ -1,4 +1,7 @@
-"""The optional web source of a corpus: pages that ``corpus.toml`` lists, fetched under the rules and indexed as documents."""
+"""The optional web source of a corpus.
+
+Pages that ``corpus.toml`` lists, fetched under the rules and indexed as documents.
+"""
 
 from __future__ import annotations
 

@@ -209,7 +209,8 @@ def graph_of_relations(relations: Relations) -> AsGraph:
 def leaks_in(path: Sequence[int], relations: Relations) -> list[tuple[int, int, int]]:
     """Places where a path breaks the valley-free rule, as (learned from, leaker, leaked to).
 
-    A path is read from its origin: once an AS has passed a route down to a customer or across to a peer, the next may pass it
+    A path is read from its origin: once an AS has passed a route down to a customer or across to a peer, the next
+    may pass it
     to its customers only. Links of unknown relation break nothing.
 
     Examples

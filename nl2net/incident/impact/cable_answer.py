@@ -49,8 +49,10 @@ def speaks_of_map(question: str) -> bool:
 
     Examples
     --------
-    >>> speaks_of_map("If the cable North fails, which countries are isolated?"), speaks_of_map("Which cables were cut in 2024?")
-    (True, False)
+    >>> speaks_of_map("If the cable North fails, which countries are isolated?")
+    True
+    >>> speaks_of_map("Which cables were cut in 2024?")
+    False
     """
     return _SPOKEN.search(question) is not None
 
@@ -148,7 +150,10 @@ def _repeaters(question: str, world: CableMap) -> list[Result]:
     spacing = re.search(r"(\d+)\s*km", question)
     model = repeaters.Repeaters(float(spacing.group(1)) if spacing else 100.0, base.high, base.middle, base.low)
     told = repeaters.expect(world, model)
-    text = f"expected share of failed cables {told.cables:.2%}, of cut landings {told.landings:.2%}; {told.without_length} cables without a length are left out"
+    text = (
+        f"expected share of failed cables {told.cables:.2%}, of cut landings {told.landings:.2%}; "
+        f"{told.without_length} cables without a length are left out"
+    )
     value = {"cables": told.cables, "landings": told.landings}
     assumption = (
         f"a repeater every {model.spacing_km:g} km fails with probability {model.high:g}, {model.middle:g} or "

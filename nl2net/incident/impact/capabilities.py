@@ -90,7 +90,9 @@ def _counts(material: Material) -> list[Result]:
 def _graph_size(material: Material) -> list[Result]:
     graph = material.graph
     parts = graph.components()
-    text = f"the AS graph has {len(graph.neighbours):,} ASes and {graph.links:,} links in {len(parts)} connected part{'s' if len(parts) != 1 else ''}"
+    plural = "s" if len(parts) != 1 else ""
+    size = f"{len(graph.neighbours):,} ASes and {graph.links:,} links"
+    text = f"the AS graph has {size} in {len(parts)} connected part{plural}"
     return [
         Result(
             "size of the AS graph",

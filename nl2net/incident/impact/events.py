@@ -159,7 +159,8 @@ class CableList:
 class Impact:
     """What damage means.
 
-    ``shares`` gives per country the lost share of its international cables. International means landings in two or more countries.
+    ``shares`` gives per country the lost share of its international cables. International means landings in two or
+    more countries.
     """
 
     failed: tuple[str, ...]

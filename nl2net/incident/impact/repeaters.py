@@ -2,7 +2,8 @@
 
 References
 ----------
-Jyothi: Solar Superstorms, SIGCOMM 2021: ``int(length / spacing)`` repeaters; one failed repeater fails the cable; a landing is cut when
+Jyothi: Solar Superstorms, SIGCOMM 2021: ``int(length / spacing)`` repeaters; one failed repeater fails the cable; a
+landing is cut when
 all its cables fail. A cable shorter than the spacing has no repeater and never fails in this model.
 """
 
@@ -38,7 +39,10 @@ S2 = Repeaters(100, 0.1, 0.01, 0.001)
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """Expected shares of failed cables and cut landings, in [0, 1]; cables without a length are left out and counted."""
+    """Expected shares of failed cables and cut landings, in [0, 1].
+
+    Cables without a length are left out and counted.
+    """
 
     cables: float
     landings: float

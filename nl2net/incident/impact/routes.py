@@ -14,7 +14,10 @@ from nl2net.incident.impact.updates import Change, UpdateFile
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A time during which at least one peer held a route, ``end`` is ``None`` if it still did at the end of the file."""
+    """A time during which at least one peer held a route.
+
+    ``end`` is ``None`` if it still did at the end of the file.
+    """
 
     start: int
     end: int | None

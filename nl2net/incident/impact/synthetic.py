@@ -11,6 +11,7 @@ import json
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,16 @@ from nl2net.incident.impact.synthetic_documents import make_documents
 from nl2net.incident.impact.synthetic_streams import make_stream
 from nl2net.locations import atomic_write
 
+
+def _words(text: str) -> list[str]:
+    return text.split()
+
+
 # Cables, landings and countries of the filling; the planted part comes on top and holds 14 cables.
 SIZES = {"small": (0, 0, 0), "medium": (106, 360, 46), "large": (486, 1260, 166)}
 AS_OF = "2031-06-30"
-_ROOTS = "bal cor dan fen gar hol ist jor kel lum mar nor ost pel quin ras sol tir ur ves wal yor zan".split()
-_ENDS = "ia land mark stan ova istan a eth ora ane ussia ony".split()
+_ROOTS = _words("bal cor dan fen gar hol ist jor kel lum mar nor ost pel quin ras sol tir ur ves wal yor zan")
+_ENDS = _words("ia land mark stan ova istan a eth ora ane ussia ony")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +99,7 @@ class _Tables:
         }
         self.cables.append({**row, **facts})
         by_id = {p["id"]: (float(p["lat"]), float(p["lon"])) for p in self.landings}
-        for number, (one, two) in enumerate(zip(places, places[1:], strict=False)):
+        for number, (one, two) in enumerate(pairwise(places)):
             points = [by_id[one], *(route if not number else ()), by_id[two]]
             text = "; ".join(f"{a:.4f} {b:.4f}" for a, b in points)
             self.segments.append(

@@ -6,16 +6,26 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-_OPERATORS = (
-    "Auric Telecom|Brightwire|Calder Networks|Dovetel|Elmstone Mobile|Fjordnet|Gantry Cloud|Harrow Exchange".split("|")
-)
+from nl2net.incident.language import MONTHS
+
+_OPERATORS = [
+    "Auric Telecom",
+    "Brightwire",
+    "Calder Networks",
+    "Dovetel",
+    "Elmstone Mobile",
+    "Fjordnet",
+    "Gantry Cloud",
+]
+_OPERATORS += ["Harrow Exchange", "Iskra Mobile", "Juniper Bay Net", "Kelvin Fibre", "Larkspur Link"]
 _CAUSES = [
     ("a firmware image with a wrong checksum had been loaded on the core switches", "checksum|firmware"),
     ("a fire in a power room damaged both feeds", "fire|power room"),
     ("an access list that had been removed let a flood of routes in", "access list|flood"),
     ("a certificate of the control plane had expired", "certificate"),
 ]
-_MONTHS = "January February March April May June July August September October November December".split()
+_MONTHS = [name.capitalize() for name in MONTHS if len(name) > 3 and name != "sept"]
+_MONTHS.insert(4, "May")
 
 
 def _note(name: str, title: str, day: str, sources: Sequence[tuple[str, str, str]], bullets: Sequence[str]) -> bytes:

@@ -2,7 +2,8 @@
 
 References
 ----------
-RFC 6396 (MRT), RFC 4271 (BGP-4), RFC 4760 (multiprotocol), RFC 6793 (four-byte AS numbers), RFC 8050 (additional paths in MRT).
+RFC 6396 (MRT), RFC 4271 (BGP-4), RFC 4760 (multiprotocol), RFC 6793 (four-byte AS numbers), RFC 8050 (additional
+paths in MRT).
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ _LIMIT = 1 << 30
 class Change:
     """One announcement or withdrawal of one prefix as one peer told it.
 
-    ``path`` holds AS numbers as written, prepending included; ``sets`` tells whether an AS set or confederation was left out.
+    ``path`` holds AS numbers as written, prepending included; ``sets`` tells whether an AS set or confederation was
+    left out.
     """
 
     time: int

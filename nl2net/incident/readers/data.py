@@ -1,4 +1,7 @@
-"""Data files of a corpus: BGP updates, AS relationships, AS links. They are described here and computed on elsewhere."""
+"""Data files of a corpus.
+
+BGP updates, AS relationships, AS links. They are described here and computed on elsewhere.
+"""
 
 from __future__ import annotations
 
