@@ -236,20 +236,19 @@ class Investigator:
         """A model may fill what the rules left open; it never changes what they found."""
         if self.calls is None or pool.unknown or not pool.claims:
             return outcomes
-        made = []
         weights = Weights(pool.claims)
-        for outcome in outcomes:
-            if self.calls is None:
-                made.append(outcome)
-                continue
-            if outcome.state == "open" and outcome.slot.type not in ("polar", "span", "sum", "identity"):
-                ranked = [c.claim for c in candidates(outcome.slot, pool.claims, weights)] or list(pool.claims)
-                claim = self._try(partial(choose_quote, self.calls, outcome.slot, ranked, mark=self._mark))
-                if claim is not None:
-                    self._tell("model", slot=outcome.slot.name, picked=[claim.doc, claim.start, claim.end])
-                    outcome = Outcome(outcome.slot, "settled", claims=(claim,), coverage=0.5)
-            made.append(outcome)
-        return made
+        return [self._fill(outcome, pool, weights) for outcome in outcomes]
+
+    def _fill(self, outcome: Outcome, pool: Pool, weights: Weights) -> Outcome:
+        settled = outcome.state != "open" or outcome.slot.type in ("polar", "span", "sum", "identity")
+        if settled or self.calls is None:
+            return outcome
+        ranked = [c.claim for c in candidates(outcome.slot, pool.claims, weights)] or list(pool.claims)
+        claim = self._try(partial(choose_quote, self.calls, outcome.slot, ranked, mark=self._mark))
+        if claim is None:
+            return outcome
+        self._tell("model", slot=outcome.slot.name, picked=[claim.doc, claim.start, claim.end])
+        return Outcome(outcome.slot, "settled", claims=(claim,), coverage=0.5)
 
     def _try(self, call: Callable[[], Any]) -> Any:
         try:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from nl2net.errors import BudgetError, PrivacyError
+from nl2net.incident.language import terms_of
 from nl2net.incident.match import KINDS, new_names
 from nl2net.incident.records import Claim, Slot
 from nl2net.incident.verify import unsupported_values
@@ -167,6 +168,10 @@ def summarise(calls: Calls, question: str, claims: Sequence[Claim], *, mark: Cal
     quotes = [claim.quote for claim in claims]
     if not sentence or len(sentence) > 600 or unsupported_values(sentence, [*quotes, question]):
         return ""
+    # Not only values: a word that no quote and no question holds ("earthquake") is a claim of the model's own.
+    known = frozenset(terms_of(" ".join([*quotes, question])))
+    if any(term not in known for term in terms_of(sentence)):
+        return ""
     return sentence
 
 
@@ -177,4 +182,4 @@ def _chat(system: str, user: str) -> list[Mapping[str, str]]:
 def _could_hold(slot: Slot, claim: Claim) -> bool:
     if slot.type in KINDS:
         return any(v.kind in KINDS[slot.type] for v in claim.values)
-    return slot.type not in ("name", "actor") or bool(new_names(slot, claim.quote))
+    return slot.type != "actor" or bool(new_names(slot, claim.quote))

@@ -69,8 +69,8 @@ def unsupported_values(statement: str, quotes: Sequence[str]) -> list[str]:
     numbers = {fold_name(word) for word in re.findall(r"[\w,.:/-]+", text)}
     missing = []
     for value in typed_values(statement):
-        known = (value.kind, value.value) in held or fold_name(value.text) in fold_name(text)
-        if not known and not _same_number(value.text, numbers):
+        known = (value.kind, value.value) in held or _same_number(value.text, numbers)
+        if not known:
             missing.append(value.text)
     for match in re.finditer(r"(?<![.!?] )(?<!^)\b[A-Z][\w&-]+(?:\s+[A-Z][\w&-]+)*", statement):
         name = match.group()

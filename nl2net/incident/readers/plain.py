@@ -68,12 +68,15 @@ def parse_csv(text: str, *, name: str) -> Parsed:
         dialect: type[csv.Dialect] = csv.Sniffer().sniff(sample, delimiters=",;\t|")
     except csv.Error:
         dialect = csv.excel
-    rows = csv.DictReader(io.StringIO(text), dialect=dialect)
+    rows = csv.DictReader(io.StringIO(text, newline=""), dialect=dialect)
     blocks = []
-    for number, row in enumerate(rows):
-        if number >= _MAX_ROWS:
-            break
-        blocks.append(Block("; ".join(f"{key}: {value}" for key, value in row.items() if key and value)))
+    try:
+        for number, row in enumerate(rows):
+            if number >= _MAX_ROWS:
+                break
+            blocks.append(Block("; ".join(f"{key}: {value}" for key, value in row.items() if key and value)))
+    except csv.Error as error:
+        raise DataError(f"no table: {error}", path=name, line=rows.line_num, hint="Export the table again.") from None
     return Parsed(title=Path(name).stem, blocks=blocks, source_class=SourceClass.SECONDARY)
 
 
