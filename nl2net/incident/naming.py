@@ -28,7 +28,7 @@ def slot_terms(text: str) -> tuple[str, ...]:
     Examples
     --------
     >>> slot_terms("the route leak of 24 June 2019 from AS64496")
-    ('route', 'leak')
+    ('rout', 'leak')
     """
     rest = list(text)
     for value in typed_values(text):

@@ -78,7 +78,7 @@ def extend_corpus(
         try:
             page = fetcher.fetch(url)
             name = f"web/{hashlib.sha256(url.encode()).hexdigest()[:16]}{_SUFFIX.get(page.kind, '.html')}"
-            document = read_document(name, page.body)
+            document = read_document(name, page.body, parse=corpus.parser.parse)
         except (FetchRefused, DataError) as error:
             note(f"left out {url}: {error}")
             continue

@@ -94,7 +94,12 @@ def unpack(raw: bytes, *, name: str, limit: int) -> bytes:
     return content
 
 
-def read_document(name: str, raw: bytes, *, limits: ReadLimits | None = None) -> Document | str:
+Parse = Callable[[str, bytes, str], Parsed]
+
+
+def read_document(
+    name: str, raw: bytes, *, limits: ReadLimits | None = None, parse: Parse | None = None
+) -> Document | str:
     """The document in a file, or the reason why the file is none.
 
     Parameters
@@ -105,6 +110,8 @@ def read_document(name: str, raw: bytes, *, limits: ReadLimits | None = None) ->
         Content of the file.
     limits : ReadLimits, optional
         Bounds on size.
+    parse : callable, optional
+        Parses ``html`` and ``pdf`` elsewhere, given kind, content and name; by default here.
 
     Raises
     ------
@@ -124,6 +131,11 @@ def read_document(name: str, raw: bytes, *, limits: ReadLimits | None = None) ->
     if described := describe_data(name, raw, unpack=lambda: unpack(raw, name=name, limit=limits.unpacked_bytes)):
         return build_document(name, raw, fmt=str(described.meta["format"]), parsed=described)
     suffix = PurePosixPath(name).suffix.lower()
+    kind = {".html": "html", ".htm": "html", ".pdf": "pdf"}.get(suffix)
+    if parse is not None and kind is not None:
+        parsed = parse(kind, decode_text(raw).encode() if kind == "html" else raw, name)
+        text = decode_text(raw) if kind == "html" else ""
+        return build_document(name, raw, fmt=suffix[1:], parsed=parsed, raw_text=text)
     if suffix in _BYTES:
         return build_document(name, raw, fmt=suffix[1:], parsed=_BYTES[suffix](raw, name=name))
     if suffix in _TEXT:
