@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from functools import cache
+from importlib.resources import files
 
 from nl2net.incident.language import cable_aliases, fold_name
 from nl2net.incident.records import TypedValue
@@ -13,6 +15,8 @@ _IDENTIFIER = re.compile(r"\b(?=[\w./-]*\d)(?=[\w./-]*[A-Za-z])[A-Za-z0-9]+(?:[-
 _ADDRESS = re.compile(
     r"(?<![\w.:/])(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){2,7})(?![\w:/]|\.\d)"
 )
+_CABLE_WORD = re.compile(r"[^\W_]+(?:[-'/][^\W_]+)*")
+_TOKEN_KINDS = frozenset({"prefix", "asn", "date", "time"})
 _WIDEST = {4: 8, 6: 16}
 
 
@@ -68,11 +72,15 @@ def _value_tokens(value: TypedValue) -> list[str]:
         tokens += [f"month{year}x{month:02d}"] if year and month else []
         tokens += [f"day{month:02d}x{day:02d}"] if month and day else []
         return tokens
-    if value.kind == "percent":
-        return [f"pct{str(value.value[0]).replace('.', 'p')}"]
-    if value.kind == "length":
-        return [f"metres{round(value.value[0])}"]
     return []
+
+
+@cache
+def _first_words() -> frozenset[str]:
+    """Folded words that a cable name can begin with, so that most words of a text are passed over at once."""
+    lines = (files("nl2net.incident") / "data" / "cables.txt").read_text(encoding="utf-8").splitlines()
+    names = [name for line in lines if line and not line.startswith("#") for name in line.split("|")]
+    return frozenset(fold_name(match.group()) for name in names if (match := _CABLE_WORD.search(name)))
 
 
 def cable_mentions(text: str) -> list[str]:
@@ -84,11 +92,12 @@ def cable_mentions(text: str) -> list[str]:
     True
     """
     aliases = cable_aliases()
-    words = list(re.finditer(r"[^\W_]+(?:[-'/][^\W_]+)*", text))
+    heads = _first_words()
+    words = list(_CABLE_WORD.finditer(text))
     found: list[str] = []
     place = 0
     while place < len(words):
-        for size in (5, 4, 3, 2, 1):
+        for size in (5, 4, 3, 2, 1) if fold_name(words[place].group()) in heads else ():
             chunk = text[words[place].start() : words[min(place + size, len(words)) - 1].end()]
             name = aliases.get(fold_name(chunk)) if place + size <= len(words) else None
             # "ace" and "falcon" are words, so a name must be written as one.
@@ -118,7 +127,7 @@ def entity_tokens(text: str, *, covering: bool = True) -> list[str]:
     {'cableseamewe4'}
     """
     tokens: list[str] = []
-    for value in typed_values(text):
+    for value in typed_values(text, kinds=_TOKEN_KINDS):
         found = _value_tokens(value)
         tokens += found if covering or value.kind != "prefix" else found[:1]
     tokens += [

@@ -28,8 +28,8 @@ CREATE INDEX IF NOT EXISTS passages_doc ON passages(doc);
 CREATE VIRTUAL TABLE IF NOT EXISTS search USING fts5(words, text, tokens, content='documents', content_rowid='number',
     tokenize='porter unicode61');
 """
-# A word of more than this share of a large corpus tells documents apart no better than a stop word.
-_COMMON_SHARE = 0.05
+# In a large corpus a word that stands in this many documents tells them apart no better than a stop word.
+_COMMON = 1500
 _LARGE = 2000
 
 
@@ -230,6 +230,12 @@ class Index:
         row = self.connection.execute("SELECT count(*) FROM search WHERE search MATCH ?", (_quoted(term),)).fetchone()
         return int(row[0])
 
+    def _frequency_up_to(self, term: str, limit: int) -> int:
+        row = self.connection.execute(
+            "SELECT count(*) FROM (SELECT 1 FROM search WHERE search MATCH ? LIMIT ?)", (_quoted(term), limit)
+        ).fetchone()
+        return int(row[0])
+
     def weights(self, terms: Iterable[str]) -> dict[str, float]:
         """Inverse document frequency of words, never zero so that a corpus of one document works."""
         total = len(self)
@@ -254,7 +260,7 @@ class Index:
         query = self._query(words, entities)
         hits = self._run(query, limit) if query else []
         wider = expand(stem(word) for word in words) if widen else []
-        if wider:
+        if wider and (len(self) <= _LARGE or len(hits) < limit):
             seen = {hit.doc: hit.score for hit in hits}
             # Related words help a paraphrase and may not outweigh the words of the question itself.
             second = self._run(self._query([*words, *wider], entities), limit * 2)
@@ -267,9 +273,13 @@ class Index:
         terms = list(dict.fromkeys(word.lower() for word in words))
         total = len(self)
         if total > _LARGE:
-            counted = sorted((self.frequency(term), term) for term in terms)
-            rare = [term for count, term in counted if 0 < count <= _COMMON_SHARE * total]
-            terms = rare or [term for _, term in counted[:2]]
+            counted = {term: self._frequency_up_to(term, _COMMON) for term in terms}
+            rare = [term for term, count in counted.items() if 0 < count < _COMMON]
+            held = [term for term, count in counted.items() if count]
+            if not rare and held and not entities:
+                # All words are common: what holds all of them is few, what holds any of them is half of the corpus.
+                return " AND ".join(_quoted(term) for term in held)
+            terms = rare
         parts = [_quoted(term) for term in terms] + [f"tokens: {_quoted(token)}" for token in entities]
         return " OR ".join(parts)
 

@@ -268,22 +268,29 @@ def _counts(text: str) -> Iterator[TypedValue]:
 
 
 # Earlier kinds claim their span: "24 February" is no count of 24, "25%" no 25.
-_FINDERS: tuple[Callable[[str], Iterator[TypedValue]], ...] = (
-    _prefixes,
-    _asns,
-    _money,
-    _percents,
-    _lengths,
-    _durations,
-    _dates,
-    _times,
-    _ordinals,
-    _counts,
+_FINDERS: tuple[tuple[str, Callable[[str], Iterator[TypedValue]]], ...] = (
+    ("prefix", _prefixes),
+    ("asn", _asns),
+    ("money", _money),
+    ("percent", _percents),
+    ("length", _lengths),
+    ("duration", _durations),
+    ("date", _dates),
+    ("time", _times),
+    ("ordinal", _ordinals),
+    ("count", _counts),
 )
 
 
-def typed_values(text: str) -> tuple[TypedValue, ...]:
+def typed_values(text: str, *, kinds: frozenset[str] | None = None) -> tuple[TypedValue, ...]:
     """Values in a text, in order; no two overlap.
+
+    Parameters
+    ----------
+    text : str
+        A sentence, or a whole document.
+    kinds : frozenset of str, optional
+        Look for these kinds only.
 
     Examples
     --------
@@ -291,9 +298,13 @@ def typed_values(text: str) -> tuple[TypedValue, ...]:
     [('asn', 17557), ('percent', (25, 25)), ('count', (90, 90)), ('time', 14700), ('duration', (43200, 54000))]
     """
     taken: list[TypedValue] = []
-    for finder in _FINDERS:
+    used = bytearray(len(text) + 1)
+    for kind, finder in _FINDERS:
+        if kinds is not None and kind not in kinds:
+            continue
         for value in finder(text):
-            if not any(value.start < other.end and other.start < value.end for other in taken):
+            if not any(used[value.start : value.end]):
+                used[value.start : value.end] = b"\x01" * (value.end - value.start)
                 taken.append(value)
     return tuple(sorted(taken, key=lambda value: value.start))
 
