@@ -51,7 +51,7 @@ _HINT = re.compile(
     r"ignor|disregard|forget|vergiss|overrid|assistant|\bai\b|\bllm|language.model|chatbot|\bbot\b|\bgpt|agent|"
     r"system|developer|user\s*:|user has|user wants|user asked|user allows|you are|https?://|treat |answer|respond|"
     r"reply|instruction|do not |confidence|rate th|api key|secret|password|token|skip all|discard|<\||\[/?inst|игнор|"
-    r"забудь|忽略|無視|무시|تجاهل|remember|memori|store|save|\badd\b|\[e\d|quote|evidence|source_class|supersedes|\{|"
+    r"забудь|忽略|無視|무시|تجاهل|remember|memori|\bstore|\bsave|\badd\b|\[e\d|quote|evidence|source_class|supersedes|\{|"
     r"verdict|document|passage|data|context|[a-z0-9+/]{48}",
     re.IGNORECASE,
 )

@@ -200,8 +200,22 @@ def _typed(
         named = sum(mentions(clause, name) for name in slot.anchors)
         score = 0.5 * cover + 0.35 * local + bonus + 0.1 * min(named, 2) + (0.1 if exact else 0.0)
         score -= 0.2 if value.kind == "date" and slot.type == "time" else 0.0
+        score += _duration_fit(slot, claim, value) if slot.type == "duration" else 0.0
         found.append(Candidate(claim, value, score, cover, exact, gone=disowned(claim, value)))
     return found
+
+
+def _duration_fit(slot: Slot, claim: Claim, value: TypedValue) -> float:
+    """How long the event itself lasted, before how long a part of it did."""
+    before, after = claim.quote[: value.start], claim.quote[value.end :]
+    whole = re.search(
+        r"\b(?:last\w*|took|duration of|restored\b.*\bafter|down for|out for|ended after)\s*$", before, re.IGNORECASE
+    )
+    named = re.match(
+        r"[\s-]*(?:long\s+)?(?:outage|failure|disruption|leak|hijack|attack|blackout|incident)", after, re.IGNORECASE
+    )
+    unit = bool(slot.unit) and slot.unit.rstrip("s") in value.text
+    return 0.25 * bool(whole or named) + 0.1 * unit
 
 
 def _is_distance(claim: Claim, value: TypedValue) -> bool:
@@ -279,7 +293,7 @@ def _open_fit(slot: Slot, claim: Claim) -> float:
             return 0.25
         return 0.05 if new_names(slot, quote) else -1.0
     if slot.type == "size":
-        return 0.1 if re.search(r"\d", quote) else -1.0
+        return 0.1 if claim.values else -1.0
     return 0.0
 
 
@@ -296,8 +310,10 @@ def new_names(slot: Slot, quote: str) -> list[str]:
         quote,
     )
     asked = slot.text.casefold()
+    fresh = [name for name in found if name.casefold() not in asked and len(name) > 1]
+    # Zones, clock times, AS numbers and the acronyms of the trade name nobody.
     return [
-        name for name in found if name.casefold() not in asked and name not in ("UTC", "AS", "GMT") and len(name) > 1
+        name for name in fresh if not re.fullmatch(r"[A-Z]{2,4}T|UTC|AS\d*|BGP|ISP|DNS|IP|DDoS|\d+[apAP][mM]", name)
     ]
 
 

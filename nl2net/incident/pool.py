@@ -46,6 +46,7 @@ def document_text(document: Document) -> str:
 def fits_dates(document: Document, dates: Sequence[tuple[int, int, int]]) -> bool | None:
     """Whether the incident is of one of the dates; ``None`` if the document has no date at all."""
     day = re.fullmatch(r"(\d{4})-(\d{2})-(\d{2})", document.incident_date)
+    own = (0, 0, 0)
     if day:
         own = (int(day[1]), int(day[2]), int(day[3]))
         if any(dates_fit(date, own) for date in dates):
@@ -54,8 +55,13 @@ def fits_dates(document: Document, dates: Sequence[tuple[int, int, int]]) -> boo
     found = [v.value for v in typed_values(told) if v.kind == "date" and v.value[0]]
     if any(dates_fit(date, other) and (date[0] == other[0] or not date[0]) for date in dates for other in found):
         # Documents of another year or month may mention the asked one in passing; a dated note is about its own day.
-        return True if not day else _dominant(found, dates)
+        return True if not day else _dominant(found, dates) or any(_near(own, date) for date in dates)
     return None if not found and not day else False
+
+
+def _near(own: tuple[int, int, int], asked: tuple[int, int, int]) -> bool:
+    """Within a month: what follows an incident belongs to it."""
+    return bool(asked[0] and asked[1]) and abs((own[0] - asked[0]) * 12 + own[1] - asked[1]) <= 1
 
 
 def _dominant(found: Sequence[tuple[int, int, int]], dates: Sequence[tuple[int, int, int]]) -> bool:

@@ -214,7 +214,7 @@ def rivals_of(slot: Slot, found: Sequence[Candidate], *, asked: bool) -> list[Ca
             continue
         if candidate is not top and _same_voice(candidate, top) and not slot.alternatives:
             continue
-        if candidate is top or near or (spoken and candidate.score >= 0.4 * top.score):
+        if candidate is top or near or (spoken and candidate.score >= 0.25 * top.score):
             kept.append(candidate)
     if slot.alternatives:
         wanted = [v.value for v in slot.alternatives]

@@ -50,7 +50,7 @@ def slots_of(segment: str, later: bool) -> list[Slot]:
     if re.search(r"\bhow many\b", lowered):
         return _how_many(segment, base)
     if "how much" in lowered:
-        noun = re.search(r"how much\s+(\w+)", lowered)
+        noun = re.search(rf"how much\s+(?!{AUX}\b)(\w+)", lowered)
         kind = (
             "money"
             if (noun and noun.group(1) in ("money", "compensation", "cash"))
@@ -100,7 +100,7 @@ def _how_many(segment: str, base: Slot) -> list[Slot]:
         re.IGNORECASE,
     )
     phrase = match.group(1) if match else ""
-    pieces = [piece.strip() for piece in re.split(r",\s*(?:and\s+)?|\s+and\s+", phrase) if piece.strip()]
+    pieces = [piece.strip() for piece in re.split(r",\s*(?:(?:and|or)\s+)?|\s+(?:and|or)\s+", phrase) if piece.strip()]
     slots = []
     rest = tuple(term for term in base.terms if term not in terms_of(phrase))
     for piece in pieces or [phrase]:

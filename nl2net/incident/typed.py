@@ -84,7 +84,7 @@ _MONEY = re.compile(
     rf"trillion|bn|m|k)\b)?"
     rf"|(?P<n2>{_NUMBER})(?:\s(?P<scale2>thousand|million|billion|trillion))?\s(?P<cur2>(?:US |Canadian |Australian "
     rf")?dollars?"
-    r"|euros?|pounds?|USD|EUR|GBP|CAD|AUD|cents?)\b)",
+    r"|euros?|pounds?|yen|yuan|rupees?|won|kron(?:a|or|er)|francs?|shillings?|USD|EUR|GBP|CAD|AUD|cents?)\b)",
     re.IGNORECASE,
 )
 _ASN = re.compile(r"\bASN?[\s-]?(?:number\s+)?(?P<n>\d{1,10})\b")
