@@ -97,7 +97,9 @@ def cable_mentions(text: str) -> list[str]:
     found: list[str] = []
     place = 0
     while place < len(words):
-        for size in (5, 4, 3, 2, 1) if fold_name(words[place].group()) in heads else ():
+        # Names of cables begin with a capital or a digit, so most words are passed over without a look.
+        begins = not words[place].group().islower() and fold_name(words[place].group()) in heads
+        for size in (5, 4, 3, 2, 1) if begins else ():
             chunk = text[words[place].start() : words[min(place + size, len(words)) - 1].end()]
             name = aliases.get(fold_name(chunk)) if place + size <= len(words) else None
             # "ace" and "falcon" are words, so a name must be written as one.

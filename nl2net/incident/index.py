@@ -283,7 +283,24 @@ class Index:
         parts = [_quoted(term) for term in terms] + [f"tokens: {_quoted(token)}" for token in entities]
         return " OR ".join(parts)
 
+    def _run_common(self, query: str, limit: int) -> list[Hit]:
+        """Documents that hold all of several common words, those that name them in the title first.
+
+        bm25 reads every posting of every word before it ranks; for words of half the corpus that takes longer than
+        all else.
+        """
+        words = [word.strip('"') for word in query.split(" AND ")]
+        rows = self.connection.execute(
+            "SELECT documents.id, documents.words FROM search JOIN documents ON documents.number=search.rowid"
+            " WHERE search MATCH ? AND revoked=0 LIMIT 200",
+            (query,),
+        )
+        scored = [Hit(doc, 1.0 + sum(word in title.lower() for word in words)) for doc, title in rows]
+        return sorted(scored, key=lambda hit: (-hit.score, hit.doc))[:limit]
+
     def _run(self, query: str, limit: int) -> list[Hit]:
+        if " AND " in query:
+            return self._run_common(query, limit)
         rows = self.connection.execute(
             "SELECT documents.id, -bm25(search, 3.0, 1.0, 2.0) AS score FROM search JOIN documents ON "
             "documents.number=search.rowid"
