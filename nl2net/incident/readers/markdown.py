@@ -12,6 +12,8 @@ from nl2net.errors import DataError
 from nl2net.incident.readers.build import Block, Hidden, Parsed
 from nl2net.incident.records import Source, SourceClass
 
+# The loader in C reads the same YAML several times faster, where libyaml is there.
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _FRONT = re.compile(r"\A---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
 _COMMENT = re.compile(r"<!--(.*?)(?:-->|\Z)", re.DOTALL)
 _HEADING = re.compile(r"(#{1,6})\s+(.*?)\s*#*\s*$")
@@ -70,7 +72,7 @@ def parse_markdown(text: str, *, name: str) -> Parsed:
 
 def _front_matter(text: str, name: str) -> Mapping[str, Any]:
     try:
-        meta = yaml.safe_load(text)
+        meta = yaml.load(text, Loader=_LOADER)  # noqa: S506 - both loaders are safe ones
     except yaml.YAMLError as error:
         line = getattr(getattr(error, "problem_mark", None), "line", 0) + 2
         raise DataError(
