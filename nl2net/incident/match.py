@@ -29,7 +29,8 @@ KINDS: dict[str, tuple[str, ...]] = {
 _CAUSE = re.compile(
     r"\b(?:because(?: of)?|due to|caused?(?: by)?|cause was|reasons? (?:was|is|were|for|given)|root cause|trigger\w*|"
     r"led to|leads? to|result(?:ed)? (?:of|from|in)|owing to|blamed?|"
-    r"after (?:a|an|the|one|its|staff|engineers?)\b|when (?:a|an|the|staff|engineers?)\b|so that|since|which (?:made|"
+    r"after (?:a|an|the|one|its|staff|engineers?)\b|when (?:a|an|the|staff|engineers?)\b|so that|since (?:the|an?|"
+    r"its|both|no|it|they|staff)\b|which (?:made|"
     r"meant|let|changed|win)|"
     r"misconfigur\w+|mistake|human error|by (?:longest|accident)|in part because|thanks to|removed|stemmed|stems "
     r"from|traced to)\b",
@@ -75,7 +76,7 @@ class Candidate:
     score: float
     coverage: float
     exact: bool  # the noun or all anchors match
-    named: int = 0  # names of the slot that the sentence itself holds
+    named: int = 0  # names of the slot in the clause of the value, or in the sentence where there is none
     gone: bool = False  # the claim takes the value back
 
 
@@ -164,7 +165,7 @@ def candidates(slot: Slot, claims: Sequence[Claim], weights: Weights) -> list[Ca
         if undone and slot.type in KINDS:
             cover, bonus = 0.7 * cover, bonus - 0.15
         made = _typed(slot, claim, terms, base=(cover, bonus, heading), weights=weights)
-        found += [replace(candidate, named=own) for candidate in made]
+        found += [c if c.value is not None else replace(c, named=own) for c in made]
     return sorted(found, key=lambda c: (-c.score, c.claim.source.source_class.rank, c.claim.doc, c.claim.start))
 
 
@@ -201,7 +202,7 @@ def _typed(
         score = 0.5 * cover + 0.35 * local + bonus + 0.1 * min(named, 2) + (0.1 if exact else 0.0)
         score -= 0.2 if value.kind == "date" and slot.type == "time" else 0.0
         score += _duration_fit(slot, claim, value) if slot.type == "duration" else 0.0
-        found.append(Candidate(claim, value, score, cover, exact, gone=disowned(claim, value)))
+        found.append(Candidate(claim, value, score, cover, exact, named=named, gone=disowned(claim, value)))
     return found
 
 

@@ -18,7 +18,8 @@ _COMMON = word_set(
 ) | frozenset(MONTHS)
 
 EMPTY = stems(
-    "thought believed known utc gmt time date number row happen list corpus question aedt est cet measured recorded"
+    "done thought believed known utc gmt time date number row happen list corpus question aedt est cet "
+    "measured recorded"
 )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from nl2net.incident.claims import denied_words, is_denial, mentions, state_denial
 from nl2net.incident.frame import Frame
-from nl2net.incident.language import related, stem, terms_of
+from nl2net.incident.language import is_event_word, related, stem, stems, terms_of
 from nl2net.incident.match import Candidate, Weights, candidates, coverage
 from nl2net.incident.naming import slot_terms
 from nl2net.incident.origins import Origins
@@ -85,7 +85,7 @@ def _compare(frame: Frame, probe: Slot, found: list[Candidate], *, value: TypedV
 def _by_coverage(slot: Slot, pool: Pool, weights: Weights) -> PremiseCheck:
     terms = tuple(t for t in slot.terms if not any(t in terms_of(name) for name in slot.anchors))
     ranked = sorted(
-        ((coverage(terms, c.terms, frozenset(), weights), c) for c in pool.claims),
+        ((coverage(terms, c.terms, _event_heading(c), weights), c) for c in pool.claims),
         key=lambda item: (-item[0], item[1].start),
     )
     strict = [(share, claim) for share, claim in ranked if share >= 0.6]
@@ -97,6 +97,13 @@ def _by_coverage(slot: Slot, pool: Pool, weights: Weights) -> PremiseCheck:
     if _CAUSED.search(slot.text):
         return other_cause(slot, pool, weights)
     return PremiseCheck("")
+
+
+def _event_heading(claim: Claim) -> frozenset[str]:
+    """Words of the heading that name the kind of event; the claim need not repeat them."""
+    return frozenset(
+        t for t in terms_of(claim.heading) if is_event_word(t) or related(t) & stems("leak hijack cut attack")
+    )
 
 
 def other_cause(slot: Slot, pool: Pool, weights: Weights) -> PremiseCheck:
@@ -126,6 +133,8 @@ def check_presumed(frame: Frame, open_slots: Sequence[Slot], pool: Pool) -> Prem
     """
     weights = Weights(pool.claims)
     for slot in open_slots:
+        if is_denial(slot.text):
+            continue
         terms = tuple(t for t in slot.terms if not any(t in terms_of(name) for name in frame.names))
         own = tuple(name for name in slot.anchors if name not in pool.unknown)
         for claim in sorted(pool.claims, key=lambda c: c.source.source_class.rank):
@@ -175,4 +184,12 @@ def _other_actor(slot: Slot, pool: Pool, weights: Weights) -> PremiseCheck:
         share = coverage(telling or rest, claim.terms, frozenset(), weights)
         if share >= 0.6 and (best is None or share > best[0]):
             best = (share, claim)
-    return PremiseCheck("false", (best[1],)) if best else PremiseCheck("")
+    if best is None:
+        return PremiseCheck("")
+    # What did it instead, where a cause is told, before what merely tells the event.
+    causes = [
+        c
+        for c in candidates(Slot("cause", "cause", f"What {' '.join(rest)}", rest), pool.claims, weights)
+        if c.coverage >= 0.4
+    ]
+    return PremiseCheck("false", tuple(dict.fromkeys([*(c.claim for c in causes[:1]), best[1]])))

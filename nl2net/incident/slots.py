@@ -104,7 +104,8 @@ def _how_many(segment: str, base: Slot) -> list[Slot]:
     slots = []
     rest = tuple(term for term in base.terms if term not in terms_of(phrase))
     for piece in pieces or [phrase]:
-        nouns = slot_terms(piece)
+        head, *more = re.split(r"\s+(?:to|of|for|from)\s+", piece)
+        nouns = (*(term for part in more for term in slot_terms(part)), *slot_terms(head))
         slots.append(replace(base, name=piece or "count", type="count", nouns=nouns, terms=(*nouns, *rest)))
     return slots
 
