@@ -19,11 +19,13 @@ COMMANDS: tuple[str, ...] = (
     "run",
     "graph",
     "golden",
+    "emulate",
+    "investigate",
     "model",
     "history",
     "doctor",
     "config",
-    "emulate",
+)
 )
 
 app = typer.Typer(
