@@ -1,0 +1,1 @@
+"""One compiler per enforcement target."""
