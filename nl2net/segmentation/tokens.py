@@ -90,18 +90,18 @@ def weigh(table: TokenTable, weights: Weights) -> Vectors:
     if not weights.ports:
         frame = frame.assign(port=0).drop_duplicates(ignore_index=True)
     names = ["side", "proto", "port", "kind", "peer"]
-    token, keys = _codes(frame, names)
+    token, keys = token_codes(frame, names)
     row = frame["endpoint"].to_numpy()
     kind = frame["kind"].to_numpy()
     df = np.bincount(token)[token] if len(token) else np.zeros(0)
-    family, _ = _codes(frame, ["endpoint", "side", "proto", "port", "kind"])
+    family, _ = token_codes(frame, ["endpoint", "side", "proto", "port", "kind"])
     m = np.bincount(family)[family].astype(float) if len(family) else np.zeros(0)
     alone = df == 1
     keep = ~(alone & (kind == PEER))
     if weights.unique == "drop":
         keep &= ~alone
     else:
-        side_kind, _ = _codes(frame, ["endpoint", "side", "kind"])
+        side_kind, _ = token_codes(frame, ["endpoint", "side", "kind"])
         singles = np.bincount(side_kind, weights=alone)[side_kind] if len(frame) else np.zeros(0)
         m = np.where(alone & (kind != PEER), np.maximum(m, singles if weights.unique == "length" else singles**2), m)
     factor = np.array([weights.generic, weights.peer, weights.role])[kind]
@@ -112,7 +112,9 @@ def weigh(table: TokenTable, weights: Weights) -> Vectors:
     return Vectors(sp.csr_matrix(scale @ matrix), keys)
 
 
-def _codes(frame: pd.DataFrame, names: list[str]) -> tuple[np.ndarray, pd.DataFrame]:
+def token_codes(frame: pd.DataFrame, names: list[str] | None = None) -> tuple[np.ndarray, pd.DataFrame]:
+    """Number every distinct token, in order of appearance, and list them."""
+    names = names or ["side", "proto", "port", "kind", "peer"]
     grouped = frame.groupby(names, sort=False)
     codes = grouped.ngroup().to_numpy()
     first = frame.drop_duplicates(names, ignore_index=True)[names]
