@@ -23,6 +23,7 @@ COMMANDS: tuple[str, ...] = (
     "history",
     "doctor",
     "config",
+    "segment",
 )
 
 app = typer.Typer(

@@ -75,7 +75,7 @@ def deduplicated(flows: Any) -> Any:
         "source_format": lambda t: t.source_format.min(),
     }
     per_reporter = minute.group_by([*_TUPLE, "minute", "seen_by"]).agg(
-        **shared, **{name: (lambda t, name=name: t[name].sum().cast("int64")) for name in counters}
+        **shared, **{name: (lambda t, name=name: t[name].sum()) for name in counters}
     )
     merged = per_reporter.group_by([*_TUPLE, "minute"]).agg(
         **shared, **{name: (lambda t, name=name: t[name].max()) for name in counters}
@@ -118,15 +118,15 @@ def hourly_edges(flows: Any, *, undecided: bool, several_reporters: bool) -> Any
         by_shape=ibis.ifelse(table.rule.isin(["peers", "lower port", "source first"]), 1, zero),
     )
     return narrow.group_by([*EDGE_KEYS, "hour"]).agg(
-        there=lambda t: t.there.sum().cast("int64"),
-        back=lambda t: t.back.sum().cast("int64"),
-        denied=lambda t: t.denied.sum().cast("int64"),
-        answered_yes=lambda t: t.yes.sum().cast("int64"),
-        answered_no=lambda t: t.no.sum().cast("int64"),
-        bytes=lambda t: t.volume.sum().cast("int64"),
+        there=lambda t: t.there.sum(),
+        back=lambda t: t.back.sum(),
+        denied=lambda t: t.denied.sum(),
+        answered_yes=lambda t: t.yes.sum(),
+        answered_no=lambda t: t.no.sum(),
+        bytes=lambda t: t.volume.sum(),
         first_seen=lambda t: t["first"].min(),
         last_seen=lambda t: t["last"].max(),
-        by_shape=lambda t: t.by_shape.sum().cast("int64"),
+        by_shape=lambda t: t.by_shape.sum(),
         mask=lambda t: _bit_or(t.bit),
     )
 
@@ -134,16 +134,16 @@ def hourly_edges(flows: Any, *, undecided: bool, several_reporters: bool) -> Any
 def merged_hours(hourly: Any) -> Any:
     """Typed edges over all hours; buckets add up because each hour has its own mask."""
     edges = hourly.group_by(list(EDGE_KEYS)).agg(
-        there=lambda t: t.there.sum().cast("int64"),
-        back=lambda t: t.back.sum().cast("int64"),
-        denied=lambda t: t.denied.sum().cast("int64"),
-        answered_yes=lambda t: t.answered_yes.sum().cast("int64"),
-        answered_no=lambda t: t.answered_no.sum().cast("int64"),
-        bytes=lambda t: t.bytes.sum().cast("int64"),
+        there=lambda t: t.there.sum(),
+        back=lambda t: t.back.sum(),
+        denied=lambda t: t.denied.sum(),
+        answered_yes=lambda t: t.answered_yes.sum(),
+        answered_no=lambda t: t.answered_no.sum(),
+        bytes=lambda t: t.bytes.sum(),
         first_seen=lambda t: t.first_seen.min(),
         last_seen=lambda t: t.last_seen.max(),
-        by_shape=lambda t: t.by_shape.sum().cast("int64"),
-        buckets=lambda t: _bit_count(t["mask"]).sum().cast("int64"),
+        by_shape=lambda t: t.by_shape.sum(),
+        buckets=lambda t: _bit_count(t["mask"]).sum(),
         hours=lambda t: t.hour.count(),
     )
     return edges.mutate(connections=ibis.greatest(edges.there, edges.back))

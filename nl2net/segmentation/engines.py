@@ -59,7 +59,15 @@ class DuckEngine:
                 f'CREATE OR REPLACE VIEW "{name}" AS SELECT * FROM '  # noqa: S608 - names are ours, paths are quoted
                 f"read_parquet([{listed}], hive_partitioning = false)"
             )
-        return self._connection.sql(ibis.to_sql(expression, dialect="duckdb")).to_arrow_table()
+        return _integers(self._connection.sql(ibis.to_sql(expression, dialect="duckdb")).to_arrow_table())
+
+
+def _integers(table: pa.Table) -> pa.Table:
+    """Sums of int64 come as 128-bit decimals, which no later stage wants."""
+    for at, column in enumerate(table.schema):
+        if pa.types.is_decimal(column.type):
+            table = table.set_column(at, column.name, table.column(at).cast(pa.int64()))
+    return table
 
 
 class SparkEngine:

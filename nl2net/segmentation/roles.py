@@ -7,7 +7,7 @@ the first one works on fine groups, so that hubs of one site or environment stil
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -145,9 +145,7 @@ def _infer(
         labels = _honour(labels, hints)
     seen = set(table.frame["endpoint"].tolist())
     labels = _alone(labels, [at for at in range(len(names)) if at not in seen])
-    full = role_tokens(table, labels)
-    silent = frozenset(name for at, name in enumerate(names) if at not in seen)
-    return RoleModel(population, names, labels, full, _token_model(full, settings), weigh(full, later), settings, silent)
+    return model_with(population, labels, settings)
 
 
 def _alone(labels: np.ndarray, members: list[int]) -> np.ndarray:
@@ -232,6 +230,22 @@ def _communities(vectors: Vectors, seed: int) -> list[np.ndarray]:
     return parts
 
 
-def role_names(model: RoleModel, ids: Mapping[int, str]) -> dict[str, str]:
-    """Role id of every endpoint."""
-    return {name: ids[label] for name, label in zip(model.names, model.labels.tolist(), strict=True)}
+def model_with(population: Population, labels: np.ndarray, settings: RoleSettings | None = None) -> RoleModel:
+    """A model with given groups, such as those of an edited ``roles.csv``.
+
+    Parameters
+    ----------
+    population : Population
+        Edges and endpoints.
+    labels : ndarray of int
+        Group of every endpoint that is no scanner, in the order of ``population.inside``.
+    """
+    settings = settings or RoleSettings()
+    scanners = set(population.scanners)
+    names = tuple(name for name in population.inside if name not in scanners)
+    table = edge_tokens(population.edges[population.learn], {name: at for at, name in enumerate(names)})
+    full = role_tokens(table, labels)
+    seen = set(table.frame["endpoint"].tolist())
+    silent = frozenset(name for at, name in enumerate(names) if at not in seen)
+    vectors = weigh(full, Weights(peer=0.5, unique=settings.unique, idf=settings.idf, ports=settings.ports))
+    return RoleModel(population, names, labels, full, _token_model(full, settings), vectors, settings, silent)

@@ -13,7 +13,7 @@ from typing import Any
 from nl2net.errors import UserError
 from nl2net.segmentation.compilers.target import Compiled, Inventory, Target, inner_roles, object_name, prefixes_of
 from nl2net.segmentation.flows import protocol_name
-from nl2net.segmentation.policy.compress import compress
+from nl2net.segmentation.policy.compress import EVERYONE, compress, fold_baselines
 from nl2net.segmentation.policy.rules import Policy, Rule
 
 RULES_PER_DIRECTION = 60
@@ -44,7 +44,9 @@ def compile_aws(policy: Policy, inventory: Inventory) -> Compiled:
     roles = inner_roles(policy, inventory)
     if len(roles) > GROUPS_PER_REGION:
         raise UserError(f"{len(roles)} roles need as many security groups, a region allows {GROUPS_PER_REGION}")
-    smaller, widened = compress(_without_loose(policy, inventory), per_role=RULES_PER_DIRECTION)
+    policy, shared = fold_baselines(_without_loose(policy, inventory), roles)
+    roles += [EVERYONE] * (EVERYONE in policy.members)
+    smaller, widened = compress(policy, per_role=RULES_PER_DIRECTION)
     groups = {
         _group(role): {
             "name": f"seg-{object_name(role)}",
@@ -78,7 +80,9 @@ def compile_aws(policy: Policy, inventory: Inventory) -> Compiled:
         },
     }
     document["resource"] = {kind: body for kind, body in document["resource"].items() if body}  # type: ignore[attr-defined]
-    notes = [f"compression opens {w.opened} more port(s): {w.rule.id} for {', '.join(w.replaces)}" for w in widened]
+    notes = [*shared, *(f"compression opens {w.opened} more port(s): {w.rule.id} for {', '.join(w.replaces)}" for w in widened)]
+    if EVERYONE in policy.members:
+        notes.append("every machine carries the group of its role and the group seg-everyone (2 of 5 per interface)")
     notes.append("group references fail across regions and through middleboxes; default egress rules must be removed")
     notes.append("name lookup through the VPC resolver is not filtered by security groups")
     return Compiled(Target.AWS, {"segment.tf.json": json.dumps(document, indent=2) + "\n"}, {}, tuple(notes))

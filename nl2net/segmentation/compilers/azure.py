@@ -13,6 +13,7 @@ from typing import Any
 from nl2net.errors import UserError
 from nl2net.segmentation.compilers.target import Compiled, Inventory, Target, inner_roles, object_name, prefixes_of
 from nl2net.segmentation.flows import protocol_name
+from nl2net.segmentation.policy.compress import EVERYONE, fold_baselines
 from nl2net.segmentation.policy.rules import Policy, Rule
 
 RULES_PER_GROUP = 1000
@@ -56,6 +57,8 @@ def compile_azure(policy: Policy, inventory: Inventory) -> Compiled:
         More rules than a group can hold.
     """
     roles = inner_roles(policy, inventory)
+    policy, shared = fold_baselines(policy, roles)
+    roles += [EVERYONE] * (EVERYONE in policy.members)
     inner = set(roles)
     rules: dict[str, Any] = {}
     priority = {"Inbound": FIRST, "Outbound": FIRST}
@@ -93,7 +96,7 @@ def compile_azure(policy: Policy, inventory: Inventory) -> Compiled:
             "azurerm_network_security_rule": rules,
         },
     }
-    notes = ["members of an application security group must lie in one virtual network"]
+    notes = [*shared, "members of an application security group must lie in one virtual network"]
     if skipped:
         notes.append(f"Azure cannot express {', '.join(sorted(set(skipped)))}: those rules are left out")
     return Compiled(Target.AZURE, {"segment.tf.json": json.dumps(document, indent=2) + "\n"}, {}, tuple(notes))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from nl2net.errors import UserError
 from nl2net.segmentation.flows import protocol_name
 from nl2net.segmentation.policy.rules import Policy, Rule
+
+EVERYONE = "everyone"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,3 +111,42 @@ def _over_quota(rules: list[Rule], over: dict[tuple[str, str], int], limit: int)
     return UserError(
         f"{role} needs {count} {direction} rules, the target allows {limit}", hint=f"Merges that would help most: {advice}."
     )
+
+
+def fold_baselines(policy: Policy, inner: Sequence[str]) -> tuple[Policy, tuple[str, ...]]:
+    """Replace each shared rule set by one rule with a group that all inner roles belong to.
+
+    Parameters
+    ----------
+    policy : Policy
+        With baselines marked.
+    inner : sequence of str
+        Roles that carry the common group.
+
+    Returns
+    -------
+    tuple
+        The policy with the role ``everyone``, and a note for each set on the role pairs that it newly allows.
+    """
+    groups: dict[tuple[str, str, int, int, int], list[Rule]] = {}
+    plain = []
+    for rule in policy.rules:
+        side, _, rest = rule.baseline.partition(" ")
+        anchor = rest.rsplit(":", 1)[0]
+        if side in ("to", "from") and anchor in inner and rule.client in inner and rule.server in inner:
+            groups.setdefault((side, anchor, rule.proto, rule.port_low, rule.port_high), []).append(rule)
+        else:
+            plain.append(rule)
+    notes = []
+    for (side, anchor, proto, low, high), rules in sorted(groups.items()):
+        client, server = (EVERYONE, anchor) if side == "to" else (anchor, EVERYONE)
+        plain.append(replace(rules[0], client=client, server=server))
+        others = {rule.client if side == "to" else rule.server for rule in rules}
+        fresh = sorted(set(inner) - others)
+        if fresh:
+            service = f"{protocol_name(proto)}/{low}" + (f"-{high}" if high > low else "")
+            notes.append(f"the shared rule {side} {anchor} {service} newly allows {len(fresh)} role(s): {', '.join(fresh)}")
+    members = dict(policy.members)
+    if groups:
+        members[EVERYONE] = tuple(member for role in inner for member in policy.members[role])
+    return replace(policy, rules=tuple(plain), members=members), tuple(notes)
