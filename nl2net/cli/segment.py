@@ -66,7 +66,9 @@ def roles(
     window: Annotated[str | None, typer.Option("--window", help="FROM/TO in ISO form, UTC unless it says so.")] = None,
     hints: Annotated[Path | None, typer.Option("--hints", help="JSON with together, apart, labels and names.")] = None,
     previous: Annotated[Path | None, typer.Option("--previous", help="Folder of the run before: keeps ids.")] = None,
-    internal: Annotated[list[str] | None, typer.Option("--internal", help="Own prefix; default private ranges.")] = None,
+    internal: Annotated[
+        list[str] | None, typer.Option("--internal", help="Own prefix; default private ranges.")
+    ] = None,
     timezone: Zone = None,
     strict: Strict = False,
     engine: Annotated[str, typer.Option("--engine", help="duckdb or pyspark.")] = "duckdb",
@@ -180,7 +182,10 @@ def verify(
         _print(body)
     else:
         lines = [proof_line(body)]
-        lines += [f"  {m.client} > {m.server}:{m.port} intended {m.intended}, {m.seen} ({m.rule})" for m in proof.mismatches[:20]]
+        lines += [
+            f"  {m.client} > {m.server}:{m.port} intended {m.intended}, {m.seen} ({m.rule})"
+            for m in proof.mismatches[:20]
+        ]
         lines += [f"  no name lookup from {pod}" for pod in proof.dns_broken[:20]]
         lines += [f"not measured: {text}" for text in proof.not_measured]
         sys.stdout.write("\n".join(lines) + "\n")
@@ -229,5 +234,7 @@ def _explain_pair(folder: Path, pair: str, as_json: bool) -> None:
     if as_json:
         _print([asdict(token) for token in tokens])
         return
-    lines = [f"{token.text}: {token.share:.0%} of {first}, {token.share_there:.0%} of {second.strip()}" for token in tokens]
+    lines = [
+        f"{token.text}: {token.share:.0%} of {first}, {token.share_there:.0%} of {second.strip()}" for token in tokens
+    ]
     sys.stdout.write("\n".join(lines or ["the two show the same tokens"]) + "\n")

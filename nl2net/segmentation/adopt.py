@@ -37,22 +37,25 @@ def _one_pass(table: TokenTable, labels: np.ndarray, least: float, lead: float) 
     weight = np.log(table.size / np.maximum(df, 1))
     sizes = np.bincount(labels)
     pairs = pd.DataFrame({"group": labels[endpoint], "token": token})
-    counts = pairs.groupby(["group", "token"]).size()
-    share = counts / sizes[counts.index.get_level_values("group")]
+    counted = pairs.groupby(["group", "token"]).size()
+    owner, which = (counted.index.get_level_values(level).to_numpy() for level in ("group", "token"))
+    share = counted.to_numpy() / sizes[owner]
     by_token: dict[int, list[tuple[int, float]]] = {}
-    for (group, one), part in share.items():
-        by_token.setdefault(int(one), []).append((int(group), float(part)))
+    by_group: dict[int, list[int]] = {}
+    for group, one, part in zip(owner.tolist(), which.tolist(), share.tolist(), strict=True):
+        by_token.setdefault(one, []).append((group, part))
+        by_group.setdefault(group, []).append(one)
     result = labels.copy()
-    for group in np.flatnonzero((sizes > 0) & (sizes <= 2)):
-        tokens = counts.loc[group].index.to_numpy() if group in counts.index.get_level_values("group") else np.array([])
-        total = weight[tokens].sum() if len(tokens) else 0.0
+    for group in np.flatnonzero((sizes > 0) & (sizes <= 2)).tolist():
+        tokens = by_group.get(group, [])
+        total = float(weight[tokens].sum()) if tokens else 0.0
         if total <= 0:
             continue
         scores: dict[int, float] = {}
         for one in tokens:
-            for other, part in by_token[int(one)]:
+            for other, part in by_token[one]:
                 if other != group and sizes[other] > max(2, sizes[group]):
-                    scores[other] = scores.get(other, 0.0) + weight[one] * min(1.0, 2 * part) / total
+                    scores[other] = scores.get(other, 0.0) + float(weight[one]) * min(1.0, 2 * part) / total
         ranked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
         if ranked and ranked[0][1] >= least and (len(ranked) == 1 or ranked[0][1] - ranked[1][1] >= lead):
             result[labels == group] = ranked[0][0]

@@ -44,12 +44,12 @@ _BUCKET_S = 300
 _TUPLE = ("src", "dst", "sport", "dport", "proto", "icmp_type", "icmp_code")
 
 
-@ibis.udf.agg.builtin(name="bit_or")
+@ibis.udf.agg.builtin(name="bit_or")  # type: ignore[untyped-decorator]
 def _bit_or(value: int) -> int:  # type: ignore[empty-body]
     """Both engines have it; Ibis knows it for one of them only."""
 
 
-@ibis.udf.scalar.builtin(name="bit_count")
+@ibis.udf.scalar.builtin(name="bit_count")  # type: ignore[untyped-decorator]
 def _bit_count(value: int) -> int:  # type: ignore[empty-body]
     """Number of set bits."""
 

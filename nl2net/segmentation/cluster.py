@@ -23,7 +23,7 @@ class Tree:
         """Labels at a height, from 0."""
         if len(self.distance) < 2:
             return np.zeros(len(self.distance), dtype=np.int64)
-        return hierarchy.fcluster(self.linkage, height, criterion="distance").astype(np.int64) - 1
+        return np.asarray(hierarchy.fcluster(self.linkage, height, criterion="distance"), dtype=np.int64) - 1
 
 
 def cosine_distance(matrix: sp.csr_matrix) -> np.ndarray:
@@ -56,9 +56,7 @@ def sparse_similarity(matrix: sp.csr_matrix, *, top: int = 30, floor: float = 0.
     """Exact cosine of the ``top`` nearest neighbours of every row, those above ``floor``."""
     from sparse_dot_topn import sp_matmul_topn
 
-    found = sp_matmul_topn(
-        matrix, matrix.T.tocsr(), top_n=top + 1, threshold=floor, sort=True, n_threads=threads
-    )
+    found = sp_matmul_topn(matrix, matrix.T.tocsr(), top_n=top + 1, threshold=floor, sort=True, n_threads=threads)
     found.setdiag(0)
     found.eliminate_zeros()
     return sp.csr_matrix(found)

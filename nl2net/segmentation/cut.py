@@ -90,7 +90,6 @@ class TokenModel:
         having = betaln(a + counts, b + members - counts) - self._prior[tokens] - lacking[tokens]
         return total + float(having.sum())
 
-
     def group(self, members: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
         """Tokens that occur in a group, with the number of members that have each."""
         found = [self.of(member) for member in members]
@@ -104,7 +103,9 @@ class TokenModel:
         return together - self.log_likelihood(*a, len(left)) - self.log_likelihood(*b, len(right))
 
 
-def _combine(left: tuple[np.ndarray, np.ndarray], right: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+def _combine(
+    left: tuple[np.ndarray, np.ndarray], right: tuple[np.ndarray, np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
     tokens = np.concatenate([left[0], right[0]])
     counts = np.concatenate([left[1], right[1]])
     if not len(tokens):

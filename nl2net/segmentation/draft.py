@@ -18,6 +18,7 @@ from nl2net.segmentation.compilers import Check, Inventory, Target, Workload, ch
 from nl2net.segmentation.compilers.target import inner_roles
 from nl2net.segmentation.endpoints import clean_edges, survey
 from nl2net.segmentation.engines import make_engine
+from nl2net.segmentation.frames import rows_of
 from nl2net.segmentation.identity import QUARANTINE
 from nl2net.segmentation.place import place_endpoints
 from nl2net.segmentation.policy.measure import Trade, allows, measure, reach
@@ -76,7 +77,7 @@ def build_inventory(workspace: Workspace, labels: Path | None = None) -> Invento
         YAML or JSON list of ``{address, name, namespace, labels}``.
     """
     workloads: dict[str, Workload] = {}
-    for row in workspace.metadata.sort_values("records").itertuples(index=False):
+    for row in rows_of(workspace.metadata.sort_values("records")):
         meta = json.loads(str(row.meta))
         found = dict(_label(text) for text in meta.get("labels") or () if "=" in text)
         found = {key: value for key, value in found.items() if not key.startswith("io.")}
@@ -120,7 +121,8 @@ def _read_labels(path: Path) -> dict[str, Workload]:
 def later_edges(paths: Sequence[Path], folder: Path, options: FlowOptions | None = None) -> pd.DataFrame:
     """Typed edges of a later window."""
     store = read_flows(paths, folder, options)
-    return build_edges(make_engine("duckdb"), store.files(), store.report).to_pandas()
+    edges: pd.DataFrame = build_edges(make_engine("duckdb"), store.files(), store.report).to_pandas()
+    return edges
 
 
 def build_draft(
@@ -176,7 +178,7 @@ def _broken(policy: Policy, later: pd.DataFrame, placed: Mapping[str, str] | Non
             role_of.get(row.server, "unassigned"),
             int(row.connections),
         )
-        for row in denied.itertuples(index=False)
+        for row in rows_of(denied)
     )
 
 

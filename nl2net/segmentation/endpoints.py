@@ -153,7 +153,8 @@ def fold_tail(edges: pd.DataFrame, inside: dict[str, bool]) -> tuple[pd.DataFram
     if not tail:
         return edges, {}
     folded = edges.assign(
-        client=edges["client"].map(tail).fillna(edges["client"]), server=edges["server"].map(tail).fillna(edges["server"])
+        client=edges["client"].map(tail).fillna(edges["client"]),
+        server=edges["server"].map(tail).fillna(edges["server"]),
     )
     how = {name: "sum" for name in folded.columns if name not in ("client", "server", "proto", "port")}
     how |= {"first_seen": "min", "last_seen": "max", "buckets": "max"}

@@ -100,7 +100,8 @@ class Explainer:
         import scipy.sparse as sp
 
         share = sp.csr_matrix(
-            (np.repeat(1.0 / sizes, sizes), (np.repeat(np.arange(len(order)), sizes), rows)), (len(order), matrix.shape[0])
+            (np.repeat(1.0 / sizes, sizes), (np.repeat(np.arange(len(order)), sizes), rows)),
+            (len(order), matrix.shape[0]),
         )
         centres = share @ matrix
         norms = np.sqrt(np.asarray(centres.multiply(centres).sum(axis=1)).ravel())
@@ -225,7 +226,9 @@ class Explainer:
             if similarity[at] >= min(limit, 0.85):
                 continue
             own = set(self._model.vectors.matrix[rows[at]].indices.tolist())
-            missing = sorted((c for c, s in shares.items() if s[0] >= 0.7 and c not in own), key=lambda c: -shares[c][1])
+            missing = sorted(
+                (c for c, s in shares.items() if s[0] >= 0.7 and c not in own), key=lambda c: -shares[c][1]
+            )
             extra = [c for c in own if shares.get(c, (0, 0))[0] * len(rows) <= 1.01]
             parts = [f"it alone {self._token_text(c)}" for c in sorted(extra)[:1]]
             parts += [f"it lacks what most do: {self._token_text(c)}" for c in missing[:1]]
@@ -245,7 +248,12 @@ class Explainer:
         size = {card.id: len(card.members) for card in cards}
         for card in cards:
             pair = frozenset((card.id, card.nearest))
-            if not card.nearest or pair in seen or card.id.startswith("external") or card.nearest.startswith("external"):
+            if (
+                not card.nearest
+                or pair in seen
+                or card.id.startswith("external")
+                or card.nearest.startswith("external")
+            ):
                 continue
             seen.add(pair)
             value = size[card.id] * size[card.nearest] / (1.0 + max(card.separation, 0.0))

@@ -17,6 +17,7 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from nl2net.errors import DataError
+from nl2net.segmentation.frames import rows_of
 
 Pair = tuple[str, str]
 
@@ -63,7 +64,9 @@ class Hints:
         """Adjusted Rand index with the soft labels, over endpoints that have one; 0 without any."""
         from sklearn.metrics import adjusted_rand_score
 
-        known = [(self.soft[name], label) for name, label in zip(names, labels.tolist(), strict=True) if name in self.soft]
+        known = [
+            (self.soft[name], label) for name, label in zip(names, labels.tolist(), strict=True) if name in self.soft
+        ]
         if len(known) < 2:
             return 0.0
         return float(adjusted_rand_score([a for a, _ in known], [b for _, b in known]))
@@ -106,7 +109,7 @@ def soft_hints(metadata: pd.DataFrame) -> dict[str, str]:
         ``address``, ``meta`` (JSON) and ``records``; the most frequent label of an address wins.
     """
     found: dict[str, str] = {}
-    for row in metadata.sort_values(["records", "meta"]).itertuples(index=False):
+    for row in rows_of(metadata.sort_values(["records", "meta"])):
         label = _label(json.loads(str(row.meta)))
         if label:
             found[str(row.address)] = label
@@ -127,7 +130,7 @@ def _label(meta: Mapping[str, object]) -> str:
 def ambiguous_addresses(metadata: pd.DataFrame) -> frozenset[str]:
     """Addresses that stood for two workloads in the window: no rule by address can be right for both."""
     labels: dict[str, set[str]] = {}
-    for row in metadata.itertuples(index=False):
+    for row in rows_of(metadata):
         label = _label(json.loads(str(row.meta)))
         if label:
             labels.setdefault(str(row.address), set()).add(label)

@@ -80,7 +80,8 @@ def identify(
     """
     groups = model.groups()
     edges = model.population.edges
-    spread: Spread = edges.groupby(["proto", "port"])["server"].nunique().to_dict()
+    counted = edges.groupby(["proto", "port"])["server"].nunique()
+    spread: Spread = dict(zip(counted.index.tolist(), counted.tolist(), strict=True))
     kept = _matched(groups, previous or {})
     taken = set(kept.values())
     ids: dict[int, str] = {}
@@ -115,5 +116,7 @@ def _matched(groups: Mapping[int, Sequence[str]], previous: Mapping[str, Sequenc
             overlap[row, at] = count / (len(groups[group]) + len(previous[names[at]]) - count)
     rows, columns = linear_sum_assignment(-overlap)
     return {
-        order[row]: names[at] for row, at in zip(rows.tolist(), columns.tolist(), strict=True) if overlap[row, at] >= KEEP
+        order[row]: names[at]
+        for row, at in zip(rows.tolist(), columns.tolist(), strict=True)
+        if overlap[row, at] >= KEEP
     }

@@ -22,6 +22,7 @@ from nl2net.graphs.reader import Reader
 from nl2net.graphs.source import Source
 from nl2net.segmentation.draft import roles_of
 from nl2net.segmentation.flows import protocol_name
+from nl2net.segmentation.frames import rows_of
 from nl2net.segmentation.policy.synthesis import synthesise
 from nl2net.segmentation.workspace import RolesRun, RunOptions, infer_from_files, open_workspace
 
@@ -47,21 +48,21 @@ def _plan_fits(format_name: str) -> bool:
     return format_name != "five_tuple"
 
 
-def endpoint_graph(paths: Sequence[Path]) -> nx.MultiDiGraph:
+def endpoint_graph(paths: Sequence[Path]) -> Any:
     """Endpoints with roles, and typed edges between them."""
     with tempfile.TemporaryDirectory(prefix="nl2net-flows-") as folder:
         run = infer_from_files(paths, Path(folder) / "roles", RunOptions())
     return graph_of_run(run)
 
 
-def graph_of_run(run: RolesRun) -> nx.MultiDiGraph:
+def graph_of_run(run: RolesRun) -> Any:
     """The communication graph of one run."""
-    graph = nx.MultiDiGraph()
+    graph: Any = nx.MultiDiGraph()
     inside = run.model.population.inside
     for role, members in sorted(run.members().items()):
         for name in members:
             graph.add_node(name, kind="endpoint", address=name, role=role, internal=bool(inside.get(name, False)))
-    for row in run.model.population.edges.itertuples(index=False):
+    for row in rows_of(run.model.population.edges):
         graph.add_edge(row.client, row.server, **_edge(row))
     return graph
 
@@ -80,15 +81,19 @@ def _edge(row: Any) -> dict[str, Any]:
     }
 
 
-def role_graph(folder: Path) -> nx.MultiDiGraph:
+def role_graph(folder: Path) -> Any:
     """Roles of a folder, and the services between them, accepted or for review."""
     workspace = open_workspace(folder)
     roles = roles_of(workspace)
     policy = synthesise(workspace.model.population, roles)
-    graph = nx.MultiDiGraph()
+    graph: Any = nx.MultiDiGraph()
     for role, members in sorted(roles.members.items()):
         graph.add_node(
-            role, kind="role", members=len(members), external=role in roles.external, quarantined=role in roles.quarantine
+            role,
+            kind="role",
+            members=len(members),
+            external=role in roles.external,
+            quarantined=role in roles.quarantine,
         )
     for rule in policy.rules:
         _add_service(graph, rule.client, rule.server, rule.proto, rule.port_low, rule.evidence, state="accepted")
@@ -97,7 +102,7 @@ def role_graph(folder: Path) -> nx.MultiDiGraph:
     return graph
 
 
-def _add_service(graph: nx.MultiDiGraph, client: str, server: str, proto: int, port: int, evidence: Any, *, state: str) -> None:  # noqa: PLR0913, E501
+def _add_service(graph: Any, client: str, server: str, proto: int, port: int, evidence: Any, *, state: str) -> None:
     graph.add_edge(
         client,
         server,
@@ -116,7 +121,7 @@ def _add_service(graph: nx.MultiDiGraph, client: str, server: str, proto: int, p
     )
 
 
-def load_graph(path: Path) -> nx.MultiDiGraph:
+def load_graph(path: Path) -> Any:
     """The graph of a flow log, of a folder of them, or of a folder of roles."""
     if path.is_dir() and (path / "roles.json").is_file():
         return role_graph(path)

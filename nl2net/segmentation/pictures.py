@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from nl2net.segmentation.policy.rules import Policy
 _MOST_ROLES = 60
 
 
-def _canvas(width: float, height: float) -> tuple[object, object]:
+def _canvas(width: float, height: float) -> tuple[Any, Any]:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -21,15 +22,15 @@ def _canvas(width: float, height: float) -> tuple[object, object]:
     return figure, figure.add_subplot()
 
 
-def _png(figure: object) -> bytes:
+def _png(figure: Any) -> bytes:
     buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", bbox_inches="tight")  # type: ignore[attr-defined]
+    figure.savefig(buffer, format="png", bbox_inches="tight")
     return buffer.getvalue()
 
 
 def largest_roles(policy: Policy, count: int = _MOST_ROLES) -> list[str]:
     """The roles with most members and rules."""
-    load = {role: 0 for role in policy.members}
+    load = dict.fromkeys(policy.members, 0)
     for rule in policy.rules:
         for name in (rule.client, rule.server):
             load[name] = load.get(name, 0) + (0 if rule.baseline else 1)
@@ -42,7 +43,7 @@ def draw_roles(policy: Policy, external: Sequence[str] = ()) -> bytes:
     import networkx as nx
 
     roles = set(largest_roles(policy))
-    graph = nx.DiGraph()
+    graph: Any = nx.DiGraph()
     graph.add_nodes_from(sorted(roles))
     for rule in policy.rules:
         if not rule.baseline and {rule.client, rule.server} <= roles and rule.client != rule.server:
@@ -56,9 +57,9 @@ def draw_roles(policy: Policy, external: Sequence[str] = ()) -> bytes:
     nx.draw_networkx_edges(graph, place, ax=axes, alpha=0.35, width=0.8, arrowsize=7, node_size=sizes)
     nx.draw_networkx_nodes(graph, place, ax=axes, node_size=sizes, node_color=colours, linewidths=0)
     for role, (x, y) in place.items():
-        axes.annotate(role, (x, y), (0, 7), textcoords="offset points", ha="center", fontsize=6)  # type: ignore[attr-defined]
-    axes.set_title("Rules between roles (shared services left out)", fontsize=10)  # type: ignore[attr-defined]
-    axes.set_axis_off()  # type: ignore[attr-defined]
+        axes.annotate(role, (x, y), (0, 7), textcoords="offset points", ha="center", fontsize=6)
+    axes.set_title("Rules between roles (shared services left out)", fontsize=10)
+    axes.set_axis_off()
     return _png(figure)
 
 
@@ -76,8 +77,8 @@ def draw_heat(policy: Policy) -> bytes:
     roles = largest_roles(policy)
     grid = _grid(policy, roles)
     figure, _ = _canvas(12, 5.6)
-    figure.clear()  # type: ignore[attr-defined]
-    left, right = figure.subplots(1, 2)  # type: ignore[attr-defined]
+    figure.clear()
+    left, right = figure.subplots(1, 2)
     left.imshow(np.ones_like(grid), cmap="Reds", vmin=0, vmax=1.4, aspect="auto")
     left.set_title("before: flat network, every pair open", fontsize=9)
     shown = right.imshow(np.log1p(grid), cmap="Blues", aspect="auto")
@@ -101,9 +102,9 @@ def draw_trades(trades: Mapping[str, Mapping[str, float]]) -> bytes:
     figure, axes = _canvas(5, 3.6)
     for mode, trade in trades.items():
         x, y = 100 * trade["over_permission"], 100 * trade["violation"]
-        axes.scatter([x], [y], s=50)  # type: ignore[attr-defined]
-        axes.annotate(f"{mode} ({trade['rules']:.0f} rules)", (x, y), (5, 4), textcoords="offset points", fontsize=8)  # type: ignore[attr-defined]
-    axes.set_xlabel("over-permission, %")  # type: ignore[attr-defined]
-    axes.set_ylabel("violation, %")  # type: ignore[attr-defined]
-    axes.margins(0.3)  # type: ignore[attr-defined]
+        axes.scatter([x], [y], s=50)
+        axes.annotate(f"{mode} ({trade['rules']:.0f} rules)", (x, y), (5, 4), textcoords="offset points", fontsize=8)
+    axes.set_xlabel("over-permission, %")
+    axes.set_ylabel("violation, %")
+    axes.margins(0.3)
     return _png(figure)

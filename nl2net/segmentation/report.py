@@ -57,7 +57,9 @@ def _roles_text(roles: Mapping[str, Any]) -> list[str]:
     read = roles["read"]
     flows = sum(item["flows"] for item in read["files"])
     bad = sum(sum(item["bad"].values()) for item in read["files"])
-    lines = [f"{flows} flow records from {len(read['files'])} file(s), {bad} unreadable lines, {len(roles['roles'])} roles"]
+    lines = [
+        f"{flows} flow records from {len(read['files'])} file(s), {bad} unreadable lines, {len(roles['roles'])} roles"
+    ]
     for item in read["files"]:
         for sample in item["samples"][:2]:
             lines.append(f"  {sample['path']}, line {sample['line']}: {sample['reason']}: {sample['text'][:80]}")
@@ -83,7 +85,9 @@ def _draft_text(draft: Mapping[str, Any]) -> list[str]:
     lines = [f"mode {draft['mode']}: {draft['rules']} rules, {draft['review']} candidates for review"]
     lines += [trade_line(mode, trade) for mode, trade in draft["trades"].items()]
     reach = draft["reach"]
-    lines.append(f"one hop reaches {reach['hops_1']:.1%} of endpoints, three hops {reach['hops_3']:.1%}; flat network 100%")
+    lines.append(
+        f"one hop reaches {reach['hops_1']:.1%} of endpoints, three hops {reach['hops_3']:.1%}; flat network 100%"
+    )
     for check in draft["checks"]:
         state = {True: "accepted", False: "REFUSED", None: "not run"}[check["ok"]]
         lines.append(f"{check['target']}: {check['checker']} {state} {check['detail']}".rstrip())
@@ -97,7 +101,9 @@ def _draft_text(draft: Mapping[str, Any]) -> list[str]:
     for target, needed in draft["labels_needed"].items():
         count = sum(len(names) for names in needed.values())
         if count:
-            lines.append(f"{target}: {count} endpoints in {len(needed)} roles need the role label (draft.json lists them)")
+            lines.append(
+                f"{target}: {count} endpoints in {len(needed)} roles need the role label (draft.json lists them)"
+            )
     lines += [f"note: {note}" for note in draft["notes"]]
     return lines
 
@@ -115,13 +121,19 @@ def proof_line(proof: Mapping[str, Any]) -> str:
 
 def render_html(report: Mapping[str, Any], folder: Path) -> str:
     """One HTML file with pictures inside and nothing loaded from elsewhere."""
-    parts = [f"<!doctype html><meta charset='utf-8'><title>Segmentation</title><style>{_STYLE}</style>", "<h1>Segmentation</h1>"]
+    parts = [
+        f"<!doctype html><meta charset='utf-8'><title>Segmentation</title><style>{_STYLE}</style>",
+        "<h1>Segmentation</h1>",
+    ]
     parts.append(f"<p class='note'>{escape(str(report['folder']))}</p>")
     if "draft" in report:
         parts += _draft_html(report["draft"], read_policy_json(folder / "policy.json"))
     if "proof" in report:
         parts.append(f"<h2>Proof</h2><p>{escape(proof_line(report['proof']))}</p>")
-        rows = [[m["client"], m["server"], m["port"], m["intended"], m["seen"], m["rule"]] for m in report["proof"]["mismatches"]]
+        rows = [
+            [m["client"], m["server"], m["port"], m["intended"], m["seen"], m["rule"]]
+            for m in report["proof"]["mismatches"]
+        ]
         parts.append(_table(["client", "server", "port", "intended", "seen", "rule"], rows) if rows else "")
     if "roles" in report:
         parts += _roles_html(report["roles"])
@@ -145,14 +157,30 @@ def _draft_html(draft: Mapping[str, Any], policy: Policy) -> list[str]:
     parts += ["<h2>Roles and rules</h2>", _image(draw_roles(policy, external), "graph of roles")]
     parts += ["<h2>Reach, before and after</h2>", _image(draw_heat(policy), "heat map of role pairs")]
     reach = draft["reach"]
-    parts.append(f"<p>One hop {reach['hops_1']:.1%}, three hops {reach['hops_3']:.1%} of endpoints; a flat network 100%.</p>")
+    parts.append(
+        f"<p>One hop {reach['hops_1']:.1%}, three hops {reach['hops_3']:.1%} of endpoints; a flat network 100%.</p>"
+    )
     broken = [
-        [b["client"], b["client_role"], b["server"], b["server_role"], f"{protocol_name(b['proto'])}/{b['port']}", b["connections"]]
+        [
+            b["client"],
+            b["client_role"],
+            b["server"],
+            b["server_role"],
+            f"{protocol_name(b['proto'])}/{b['port']}",
+            b["connections"],
+        ]
         for b in draft["broken"][:100]
     ]
     parts += [f"<h2>What would break ({draft['broken_total']})</h2>"]
-    parts.append(_table(["client", "role", "server", "role", "service", "connections"], broken) if broken else "<p>Nothing seen.</p>")
-    review = [[r.client, r.server, f"{protocol_name(r.proto)}/{r.port}", r.reason, r.evidence.connections] for r in policy.review[:200]]
+    parts.append(
+        _table(["client", "role", "server", "role", "service", "connections"], broken)
+        if broken
+        else "<p>Nothing seen.</p>"
+    )
+    review = [
+        [r.client, r.server, f"{protocol_name(r.proto)}/{r.port}", r.reason, r.evidence.connections]
+        for r in policy.review[:200]
+    ]
     parts += [f"<h2>For a person to decide ({len(policy.review)})</h2>"]
     parts.append(_table(["client", "server", "service", "reason", "connections"], review))
     rules = [
@@ -162,7 +190,10 @@ def _draft_html(draft: Mapping[str, Any], policy: Policy) -> list[str]:
     ]  # fmt: skip
     header = ["baseline", "client", "server", "ports", "clients", "servers", "buckets", "connections", "note"]
     parts += [f"<details><summary>All {len(rules)} rules</summary>", _table(header, rules), "</details>"]
-    checks = [[c["target"], c["checker"], {True: "accepted", False: "refused", None: "not run"}[c["ok"]], c["detail"]] for c in draft["checks"]]
+    checks = [
+        [c["target"], c["checker"], {True: "accepted", False: "refused", None: "not run"}[c["ok"]], c["detail"]]
+        for c in draft["checks"]
+    ]
     parts += ["<h2>Compiled targets</h2>", _table(["target", "checker", "result", "detail"], checks)]
     parts += [f"<p class='note'>{escape(note)}</p>" for note in draft["notes"]]
     return parts

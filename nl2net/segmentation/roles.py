@@ -190,9 +190,7 @@ def _cut_all(
         if height is not None or model is None:
             found = tree.cut(height if height is not None else settings.first_cut)
         else:
-            found = best_partition(
-                tree.linkage, model, settings.cut, subset=part, together=together, apart=apart
-            )
+            found = best_partition(tree.linkage, model, settings.cut, subset=part, together=together, apart=apart)
         labels[part] = found + fresh
         fresh += int(found.max(initial=-1)) + 1
     return labels

@@ -48,8 +48,9 @@ class Mutation:
 class Proof:
     """Outcome of a verification.
 
-    ``pairs`` of the ``possible`` ones were tried, ``before_open`` and ``after_open`` count the open ones; ``mismatches`` must be empty; ``dns_broken`` lists
-    pods that can no longer resolve names; ``reach_*`` are shares of endpoints reachable in one and up to three hops.
+    ``pairs`` of the ``possible`` ones were tried, ``before_open`` and ``after_open`` count the open ones; ``mismatches``
+    must be empty; ``dns_broken`` lists pods that can no longer resolve names; ``reach_*`` are shares of endpoints
+    reachable in one and up to three hops.
     """
 
     backend: str
@@ -121,11 +122,15 @@ def _stage(policy: Policy, inventory: Inventory, members: int) -> _Stage:
             # A label of its own lets one service stand for one pod, so that every pod is reached through a name.
             labels["verify"] = name
             pods.append(Pod(name, space, labels, "", tuple(Port(port) for port in listen)))
-            services.append(Service(name, space, {"verify": name}, "", tuple(ServicePort(p, p, name=f"p{p}") for p in listen)))
+            services.append(
+                Service(name, space, {"verify": name}, "", tuple(ServicePort(p, p, name=f"p{p}") for p in listen))
+            )
             role_of[f"{space}/{name}"] = role
             targets += [(f"{space}/{name}", port) for port in listen]
     names = list(role_of)
-    connects = tuple((client, _service(server), port) for client in names for server, port in targets if client != server)
+    connects = tuple(
+        (client, _service(server), port) for client in names for server, port in targets if client != server
+    )
     return _Stage(Cluster(tuple(pods), tuple(services)), role_of, connects)
 
 
@@ -248,7 +253,9 @@ def _mutants(manifest: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     """Faulty copies of one policy."""
     spec = manifest["spec"]
     found = []
-    ingress = [entry for entry in spec.get("ingress", ()) if any(p["protocol"] == "TCP" for p in entry.get("ports", ()))]
+    ingress = [
+        entry for entry in spec.get("ingress", ()) if any(p["protocol"] == "TCP" for p in entry.get("ports", ()))
+    ]
     if ingress:
         first = ingress[0]
         rest = [entry for entry in spec["ingress"] if entry is not first]
@@ -289,4 +296,3 @@ def _mutations(
             found.append(Mutation(what, manifest["metadata"]["name"], changed > 0, changed))
             break
     return tuple(found)
-

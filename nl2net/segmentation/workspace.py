@@ -126,9 +126,7 @@ def infer_from_edges(
         some = ", ".join(sorted(ambiguous)[:5])
         notes.append(f"{len(ambiguous)} address(es) stood for two workloads: no rule by address for {some}")
     shared = shared_endpoints(population, model) | ambiguous
-    return RolesRun(
-        model, ids, identity.parents, soft, shared, metadata, report, dict(direction or {}), tuple(notes)
-    )
+    return RolesRun(model, ids, identity.parents, soft, shared, metadata, report, dict(direction or {}), tuple(notes))
 
 
 def write_run(run: RolesRun, folder: Path) -> None:
@@ -215,7 +213,9 @@ def read_roles(path: Path) -> dict[str, list[str]]:
                 name = f"external:{row['ip']}" if "/" in row["ip"] else row["ip"]
                 found.setdefault(row["role"], []).append(name)
     except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", path=path, hint="Run nl2net segment roles first.") from None
+        raise DataError(
+            f"cannot be read: {error.strerror}", path=path, hint="Run nl2net segment roles first."
+        ) from None
     return found
 
 
@@ -254,7 +254,9 @@ def open_workspace(folder: Path) -> Workspace:
     except FileNotFoundError as error:
         raise DataError("missing", path=error.filename, hint="Run nl2net segment roles first.") from None
     if facts.get("version") != FORMAT_VERSION:
-        raise DataError("written by another version", path=folder / "roles.json", hint="Run nl2net segment roles again.")
+        raise DataError(
+            "written by another version", path=folder / "roles.json", hint="Run nl2net segment roles again."
+        )
     population = _population(edges, facts)
     roles = read_roles(folder / "roles.csv")
     role_of = {name: role for role, names in roles.items() for name in names}

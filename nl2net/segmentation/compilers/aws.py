@@ -60,7 +60,8 @@ def compile_aws(policy: Policy, inventory: Inventory) -> Compiled:
     egress: dict[str, Any] = {}
     inner = set(roles)
     for rule in sorted(smaller.rules, key=lambda r: r.id):
-        name = f"{_group(rule.client)}__{_group(rule.server)}__{protocol_name(rule.proto)}_{rule.port_low}_{rule.port_high}"
+        service = f"{protocol_name(rule.proto)}_{rule.port_low}_{rule.port_high}"
+        name = f"{_group(rule.client)}__{_group(rule.server)}__{service}"
         common = {"description": rule.id[:255], **_ports(rule)}
         if rule.server in inner:
             body = {"security_group_id": _reference(rule.server), **common}
@@ -80,7 +81,10 @@ def compile_aws(policy: Policy, inventory: Inventory) -> Compiled:
         },
     }
     document["resource"] = {kind: body for kind, body in document["resource"].items() if body}  # type: ignore[attr-defined]
-    notes = [*shared, *(f"compression opens {w.opened} more port(s): {w.rule.id} for {', '.join(w.replaces)}" for w in widened)]
+    notes = [
+        *shared,
+        *(f"compression opens {w.opened} more port(s): {w.rule.id} for {', '.join(w.replaces)}" for w in widened),
+    ]
     if EVERYONE in policy.members:
         notes.append("every machine carries the group of its role and the group seg-everyone (2 of 5 per interface)")
     notes.append("group references fail across regions and through middleboxes; default egress rules must be removed")

@@ -13,7 +13,15 @@ from typing import Any
 import yaml
 
 from nl2net.segmentation.compilers.selectors import Selector, find_selectors, labels_needed
-from nl2net.segmentation.compilers.target import Compiled, Inventory, Target, by_role, inner_roles, object_name, prefixes_of
+from nl2net.segmentation.compilers.target import (
+    Compiled,
+    Inventory,
+    Target,
+    by_role,
+    inner_roles,
+    object_name,
+    prefixes_of,
+)
 from nl2net.segmentation.flows import protocol_name
 from nl2net.segmentation.policy.rules import Policy, Rule
 
@@ -68,7 +76,12 @@ def compile_calico(policy: Policy, inventory: Inventory) -> Compiled:
     roles = inner_roles(policy, inventory)
     selectors = find_selectors(policy, inventory, roles)
     inward, outward = by_role(policy, "server"), by_role(policy, "client")
-    tier = {"apiVersion": _API, "kind": "Tier", "metadata": {"name": TIER}, "spec": {"order": 500, "defaultAction": "Deny"}}
+    tier = {
+        "apiVersion": _API,
+        "kind": "Tier",
+        "metadata": {"name": TIER},
+        "spec": {"order": 500, "defaultAction": "Deny"},
+    }
     files = {"00-tier.yaml": yaml.safe_dump(tier, sort_keys=False)}
     used = {name for rule in policy.rules for name in (rule.client, rule.server) if name not in selectors}
     for role in sorted(used - inventory.quarantine):

@@ -48,7 +48,9 @@ def check_compiled(compiled: Compiled, folder: Path) -> list[Check]:
     return [_structure(compiled, json.loads, check_terraform)]
 
 
-def _structure(compiled: Compiled, read: Callable[[str], Any], check: Callable[[Mapping[str, Any]], list[str]]) -> Check:
+def _structure(
+    compiled: Compiled, read: Callable[[str], Any], check: Callable[[Mapping[str, Any]], list[str]]
+) -> Check:
     problems = [f"{name}: {problem}" for name, text in compiled.files.items() for problem in check(read(text))]
     return Check(compiled.target, "structure", not problems, "; ".join(problems[:5]))
 

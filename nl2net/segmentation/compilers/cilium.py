@@ -14,7 +14,15 @@ import yaml
 
 from nl2net.errors import UserError
 from nl2net.segmentation.compilers.selectors import Selector, find_selectors, labels_needed
-from nl2net.segmentation.compilers.target import Compiled, Inventory, Target, by_role, inner_roles, object_name, prefixes_of
+from nl2net.segmentation.compilers.target import (
+    Compiled,
+    Inventory,
+    Target,
+    by_role,
+    inner_roles,
+    object_name,
+    prefixes_of,
+)
 from nl2net.segmentation.flows import ICMP, protocol_name
 from nl2net.segmentation.policy.rules import Policy, Rule
 
@@ -59,7 +67,9 @@ def _entries(
     found = []
     for role, group in sorted(grouped.items()):
         if role in selectors:
-            peer = {f"{word}Endpoints": [{"matchLabels": _labels(s, own=False)} for s in selectors[role]]}
+            peer: dict[str, Any] = {
+                f"{word}Endpoints": [{"matchLabels": _labels(s, own=False)} for s in selectors[role]]
+            }
         else:
             peer = {f"{word}CIDR": prefixes_of(policy, role, inventory)}
             if not peer[f"{word}CIDR"]:

@@ -51,7 +51,9 @@ def _port(rule: Rule) -> list[dict[str, Any]]:
     return [body]
 
 
-def _peers(role: str, policy: Policy, inventory: Inventory, selectors: Mapping[str, Sequence[Selector]]) -> list[dict[str, Any]]:
+def _peers(
+    role: str, policy: Policy, inventory: Inventory, selectors: Mapping[str, Sequence[Selector]]
+) -> list[dict[str, Any]]:
     if role not in selectors:
         return [{"ipBlock": {"cidr": prefix}} for prefix in prefixes_of(policy, role, inventory)]
     # Namespace and pod selector in one item mean both at once; in two items they would mean either.
@@ -94,8 +96,12 @@ def network_policies(policy: Policy, inventory: Inventory) -> tuple[list[dict[st
     inward, outward = by_role(policy, "server"), by_role(policy, "client")
     manifests = []
     for role in roles:
-        ingress = _entries(inward.get(role, ()), "client", "from", policy=policy, inventory=inventory, selectors=selectors)
-        egress = _entries(outward.get(role, ()), "server", "to", policy=policy, inventory=inventory, selectors=selectors)
+        ingress = _entries(
+            inward.get(role, ()), "client", "from", policy=policy, inventory=inventory, selectors=selectors
+        )
+        egress = _entries(
+            outward.get(role, ()), "server", "to", policy=policy, inventory=inventory, selectors=selectors
+        )
         for selector in selectors[role]:
             manifests.append(
                 {

@@ -43,10 +43,7 @@ def _collapsed(names: Sequence[str]) -> list[str]:
 def _match(rule: Rule, family: int) -> str:
     ip = "ip" if family == 4 else "ip6"
     ports = str(rule.port_low) if rule.port_low == rule.port_high else f"{rule.port_low}-{rule.port_high}"
-    if rule.proto in _L4:
-        service = f"{_L4[rule.proto]} dport {ports}"
-    else:
-        service = f"meta l4proto {rule.proto}"
+    service = f"{_L4[rule.proto]} dport {ports}" if rule.proto in _L4 else f"meta l4proto {rule.proto}"
     return f"{ip} saddr @{_set(rule.client, family)} {ip} daddr @{_set(rule.server, family)} {service}"
 
 

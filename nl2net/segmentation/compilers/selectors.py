@@ -46,9 +46,7 @@ def find_selectors(policy: Policy, inventory: Inventory, roles: Sequence[str]) -
             workload = inventory.workloads.get(member)
             space = workload.namespace if workload else "default"
             spaces.setdefault(space, {}).setdefault(role, []).append(member)
-    outsiders = {
-        address: workload for address, workload in inventory.workloads.items() if address not in role_of
-    }
+    outsiders = {address: workload for address, workload in inventory.workloads.items() if address not in role_of}
     found: dict[str, list[Selector]] = {role: [] for role in roles}
     for space in sorted(spaces):
         everyone = {m: role for role, members in spaces[space].items() for m in members}
@@ -61,7 +59,9 @@ def find_selectors(policy: Policy, inventory: Inventory, roles: Sequence[str]) -
 def _selector(space: str, role: str, everyone: Mapping[str, str], inventory: Inventory) -> Selector:
     members = [name for name, owner in everyone.items() if owner == role]
     others = [name for name, owner in everyone.items() if owner != role]
-    labels = {name: usable(inventory.workloads[name].labels) if name in inventory.workloads else {} for name in everyone}
+    labels = {
+        name: usable(inventory.workloads[name].labels) if name in inventory.workloads else {} for name in everyone
+    }
     common = dict(set.intersection(*(set(labels[name].items()) for name in members)))
     for count in range(1, min(_LIMIT, len(common)) + 1):
         for picked in combinations(sorted(common.items()), count):

@@ -39,7 +39,9 @@ def check_cilium(manifest: Mapping[str, Any]) -> list[str]:
         allowed = {"fromEndpoints", "toEndpoints", "fromCIDR", "toCIDR", "toPorts", "icmps"}
         for rule in spec.get(direction, []):
             problems += [f"unknown field {key}" for key in rule.keys() - allowed]
-            problems += [f"bad prefix {p}" for key in ("fromCIDR", "toCIDR") for p in rule.get(key, ()) if not _is_prefix(p)]
+            problems += [
+                f"bad prefix {p}" for key in ("fromCIDR", "toCIDR") for p in rule.get(key, ()) if not _is_prefix(p)
+            ]
             for entry in rule.get("toPorts", ()):
                 problems += [f"bad port {p}" for p in entry["ports"] if not _cilium_port(p)]
     return problems
@@ -122,7 +124,9 @@ def _azure_rule(name: str, body: Mapping[str, Any], priorities: set[tuple[str, i
 def _aws_rule(name: str, body: Mapping[str, Any]) -> list[str]:
     peers = [key for key in ("referenced_security_group_id", "cidr_ipv4", "cidr_ipv6", "prefix_list_id") if key in body]
     problems = [] if len(peers) == 1 else [f"{name}: needs exactly one peer"]
-    problems += [f"{name}: bad prefix" for key in ("cidr_ipv4", "cidr_ipv6") if key in body and not _is_prefix(body[key])]
+    problems += [
+        f"{name}: bad prefix" for key in ("cidr_ipv4", "cidr_ipv6") if key in body and not _is_prefix(body[key])
+    ]
     low, high = body.get("from_port", 0), body.get("to_port", 0)
     if not -1 <= low <= high <= 65535:
         problems.append(f"{name}: bad ports")

@@ -22,9 +22,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--ablations", action="store_true")
     options = parser.parse_args(arguments)
     for name in options.family or list(FAMILIES):
-        lines = evaluate_family(
-            FAMILIES[name], options.seeds, baselines=options.baselines, ablations=options.ablations
-        )
+        lines = evaluate_family(FAMILIES[name], options.seeds, baselines=options.baselines, ablations=options.ablations)
         sys.stdout.write("\n".join(lines) + "\n")
         sys.stdout.flush()
 

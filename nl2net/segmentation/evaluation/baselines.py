@@ -29,9 +29,9 @@ def adjacency(model: RoleModel, *, volume: bool = False) -> np.ndarray:
     return np.hstack([out, out.T])
 
 
-def _linkage_labels(distance: np.ndarray, groups: int, method: str = "average") -> np.ndarray:
-    tree = hierarchy.linkage(distance, method)
-    return hierarchy.fcluster(tree, groups, "maxclust") - 1
+def _linkage_labels(distance: np.ndarray, groups: int) -> np.ndarray:
+    tree = hierarchy.linkage(distance, "average")
+    return np.asarray(hierarchy.fcluster(tree, groups, "maxclust")) - 1
 
 
 def jaccard(model: RoleModel, groups: int) -> np.ndarray:

@@ -10,9 +10,20 @@ import pandas as pd
 
 Rule = tuple[str, str, int, int]  # client role, server role, protocol, port
 SHAPES = ("full", "balanced", "sharded", "mesh")
-EDGE_COLUMNS = (
-    "client server proto port connections bytes buckets answered_yes answered_no denied first_seen last_seen".split()
-)
+EDGE_COLUMNS = [
+    "client",
+    "server",
+    "proto",
+    "port",
+    "connections",
+    "bytes",
+    "buckets",
+    "answered_yes",
+    "answered_no",
+    "denied",
+    "first_seen",
+    "last_seen",
+]
 EPHEMERAL = 32768
 
 
@@ -80,7 +91,9 @@ class Estate:
             self.externals.add(role)
         return role
 
-    def add_flow(self, client: str, server: str, proto: int, port: int, *, shape: str = "full", volume: float = 20.0) -> None:  # noqa: PLR0913, E501
+    def add_flow(
+        self, client: str, server: str, proto: int, port: int, *, shape: str = "full", volume: float = 20.0
+    ) -> None:
         """Add an intended flow between roles."""
         self.flows.append(Flow(client, server, proto, port, shape, volume))
 

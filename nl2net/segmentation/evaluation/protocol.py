@@ -84,7 +84,9 @@ def score(truth: Sequence[str], labels: Sequence[int]) -> Scores:
     >>> score(["a", "a", "b"], [0, 0, 1]).ari
     1.0
     """
-    table = np.unique(np.unique(truth, return_inverse=True)[1] * (max(labels) + 1) + np.asarray(labels), return_counts=True)[1]
+    table = np.unique(
+        np.unique(truth, return_inverse=True)[1] * (max(labels) + 1) + np.asarray(labels), return_counts=True
+    )[1]
     pairs = float((table * (table - 1)).sum())
     found = np.unique(labels, return_counts=True)[1]
     meant = np.unique(truth, return_counts=True)[1]
@@ -212,6 +214,7 @@ def evaluate_family(
                 f"{_spread([t.over_permission for t in picked])}, rules {np.mean([t.rules for t in picked]):.0f}"
             )
     if trades:
-        lines.append(f"  reach: 1 hop {_spread([t.reach_1 for t in trades])}, 3 hops {_spread([t.reach_3 for t in trades])}")
+        lines.append(
+            f"  reach: 1 hop {_spread([t.reach_1 for t in trades])}, 3 hops {_spread([t.reach_3 for t in trades])}"
+        )
     return lines
-

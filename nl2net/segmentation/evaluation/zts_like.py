@@ -6,6 +6,8 @@ pulled together and pushed apart by a margin loss over the labelled share, Ward 
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import scipy.cluster.hierarchy as hierarchy
 
@@ -18,7 +20,7 @@ def _components(table: np.ndarray, share: float = 0.99) -> np.ndarray:
     left, values, _ = np.linalg.svd(centred, full_matrices=False)
     kept = int(np.searchsorted(np.cumsum(values**2) / max((values**2).sum(), 1e-12), share)) + 1
     reduced = left[:, :kept] * values[:kept]
-    return reduced / max(reduced.std(), 1e-9)
+    return np.asarray(reduced / max(float(reduced.std()), 1e-9))
 
 
 def _margin(code: np.ndarray, pairs: np.ndarray, same: np.ndarray, margin: float) -> np.ndarray:
@@ -28,7 +30,9 @@ def _margin(code: np.ndarray, pairs: np.ndarray, same: np.ndarray, margin: float
         return gradient
     difference = code[pairs[:, 0]] - code[pairs[:, 1]]
     distance = np.linalg.norm(difference, axis=1, keepdims=True) + 1e-9
-    pull = np.where(same[:, None], difference, np.where(distance < margin, -(margin - distance) / distance * difference, 0))
+    pull = np.where(
+        same[:, None], difference, np.where(distance < margin, -(margin - distance) / distance * difference, 0)
+    )
     np.add.at(gradient, pairs[:, 0], pull)
     np.add.at(gradient, pairs[:, 1], -pull)
     return gradient / len(pairs)
@@ -38,7 +42,7 @@ def _train(table: np.ndarray, pairs: np.ndarray, same: np.ndarray, *, seed: int,
     """Codes after training with Adam."""
     rng = np.random.default_rng(seed)
     sizes = [table.shape[1], 128, 32, 128, table.shape[1]]
-    weights = [rng.normal(0, np.sqrt(2 / a), (a, b)) for a, b in zip(sizes, sizes[1:], strict=False)]
+    weights = [rng.normal(0, np.sqrt(2 / a), (a, b)) for a, b in itertools.pairwise(sizes)]
     first = [np.zeros_like(w) for w in weights]
     second = [np.zeros_like(w) for w in weights]
     for step in range(1, epochs + 1):

@@ -18,7 +18,9 @@ def _word(rule: Rule, side: str) -> str:
     return f"{side}:{known or f'{protocol_name(rule.proto)}{rule.port_low}'}"
 
 
-def with_baselines(policy: Policy, *, external: frozenset[str] = frozenset(), quarantine: frozenset[str] = frozenset()) -> Policy:
+def with_baselines(
+    policy: Policy, *, external: frozenset[str] = frozenset(), quarantine: frozenset[str] = frozenset()
+) -> Policy:
     """Mark shared rule sets, and add name lookup for every role where a name server is known.
 
     Parameters

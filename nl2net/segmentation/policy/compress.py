@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -42,7 +43,7 @@ def _merges(rules: list[Rule]) -> list[tuple[int, int, int]]:
     found = []
     for members in groups.values():
         members.sort(key=lambda at: rules[at].port_low)
-        for a, b in zip(members, members[1:], strict=False):
+        for a, b in itertools.pairwise(members):
             found.append((max(0, rules[b].port_low - rules[a].port_high - 1), a, b))
     return sorted(found)
 
@@ -74,7 +75,11 @@ def compress(policy: Policy, *, per_role: int) -> tuple[Policy, tuple[Widening, 
         if not over:
             return replace(policy, rules=tuple(rules)), tuple(done)
         choice = next(
-            (m for m in _merges(rules) if (rules[m[1]].server, "ingress") in over or (rules[m[1]].client, "egress") in over),
+            (
+                m
+                for m in _merges(rules)
+                if (rules[m[1]].server, "ingress") in over or (rules[m[1]].client, "egress") in over
+            ),
             None,
         )
         if choice is None:
@@ -91,7 +96,7 @@ def compress(policy: Policy, *, per_role: int) -> tuple[Policy, tuple[Widening, 
                 bytes=first.evidence.bytes + second.evidence.bytes,
                 samples=(first.evidence.samples + second.evidence.samples)[:5],
             ),
-            note=f"compressed from {protocol_name(first.proto)} {first.port_low}-{first.port_high} and {second.port_low}-{second.port_high}",
+            note=f"compressed from {first.id} and {second.id}",
         )
         done.append(Widening(joined, (first.id, second.id), gap))
         rules = [rule for at, rule in enumerate(rules) if at not in (a, b)] + [joined]
@@ -109,7 +114,8 @@ def _over_quota(rules: list[Rule], over: dict[tuple[str, str], int], limit: int)
     best = sorted((pair for pair in pairs if pair[0]), key=lambda pair: (-pair[0], pair[1:]))[:3]
     advice = "; ".join(f"{a} with {b} saves {saved}" for saved, a, b in best) or "no two peers share a service"
     return UserError(
-        f"{role} needs {count} {direction} rules, the target allows {limit}", hint=f"Merges that would help most: {advice}."
+        f"{role} needs {count} {direction} rules, the target allows {limit}",
+        hint=f"Merges that would help most: {advice}.",
     )
 
 
@@ -145,7 +151,9 @@ def fold_baselines(policy: Policy, inner: Sequence[str]) -> tuple[Policy, tuple[
         fresh = sorted(set(inner) - others)
         if fresh:
             service = f"{protocol_name(proto)}/{low}" + (f"-{high}" if high > low else "")
-            notes.append(f"the shared rule {side} {anchor} {service} newly allows {len(fresh)} role(s): {', '.join(fresh)}")
+            notes.append(
+                f"the shared rule {side} {anchor} {service} newly allows {len(fresh)} role(s): {', '.join(fresh)}"
+            )
     members = dict(policy.members)
     if groups:
         members[EVERYONE] = tuple(member for role in inner for member in policy.members[role])

@@ -73,7 +73,8 @@ def _unintended(policy: Policy, truth: Truth, intended: set[tuple[str, str, int,
             for b, count_b in makeup.get(rule.server, Counter()).items():
                 pairs = count_a * count_b - (min(count_a, count_b) if rule.client == rule.server and a == b else 0)
                 meant = sum(
-                    (a, b) in by_service.get((rule.proto, port), ()) for port in range(rule.port_low, rule.port_high + 1)
+                    (a, b) in by_service.get((rule.proto, port), ())
+                    for port in range(rule.port_low, rule.port_high + 1)
                 )
                 allowed += pairs * width
                 extra += pairs * (width - meant)
@@ -158,7 +159,7 @@ def reach(policy: Policy, hops: int = 1) -> float:
     pairs = {(at[rule.client], at[rule.server]) for rule in policy.rules if rule.client in at and rule.server in at}
     rows, columns = zip(*pairs, strict=True) if pairs else ((), ())
     step = sp.csr_matrix((np.ones(len(rows)), (rows, columns)), shape=(len(roles), len(roles)))
-    reached = step.copy()
+    reached: Any = step.copy()
     for _ in range(hops - 1):
         reached = ((reached + reached @ step) > 0).astype(float)
     own = reached.diagonal() > 0

@@ -11,6 +11,7 @@ import scipy.cluster.hierarchy as hierarchy
 from scipy.spatial.distance import pdist
 
 from nl2net.segmentation.endpoints import Population
+from nl2net.segmentation.frames import rows_of
 from nl2net.segmentation.policy.baselines import with_baselines
 from nl2net.segmentation.policy.measure import allows
 from nl2net.segmentation.policy.rules import Evidence, Mode, Policy, Rule
@@ -46,7 +47,7 @@ def _strict(population: Population, base: Policy) -> Policy:
     edges = population.edges[allows(base, population.edges)]
     edges = edges[edges["connections"] > 0]
     rules = []
-    for row in edges.itertuples(index=False):
+    for row in rows_of(edges):
         evidence = Evidence(
             clients=1,
             servers=1,

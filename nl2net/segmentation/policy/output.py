@@ -16,9 +16,19 @@ from nl2net.segmentation.flows import protocol_name
 from nl2net.segmentation.policy.rules import Evidence, Mode, Policy, Review, Rule
 
 RULE_COLUMNS = ("client_role", "server_role", "protocol", "port_low", "port_high")
-_EVIDENCE = (
-    "clients servers client_share server_share buckets connections bytes answered denied first_seen last_seen".split()
-)
+_EVIDENCE = [
+    "clients",
+    "servers",
+    "client_share",
+    "server_share",
+    "buckets",
+    "connections",
+    "bytes",
+    "answered",
+    "denied",
+    "first_seen",
+    "last_seen",
+]
 VERSION = 1
 
 
@@ -71,7 +81,9 @@ def _without_nan(value: Any) -> Any:
 
 def _evidence(body: Mapping[str, Any]) -> Evidence:
     answered = body["answered"]
-    return Evidence(**{**body, "samples": tuple(body["samples"]), "answered": math.nan if answered is None else answered})
+    return Evidence(
+        **{**body, "samples": tuple(body["samples"]), "answered": math.nan if answered is None else answered}
+    )
 
 
 def read_policy_json(path: Path) -> Policy:

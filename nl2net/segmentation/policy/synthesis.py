@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from nl2net.segmentation.endpoints import EPHEMERAL, Population, answered_share
+from nl2net.segmentation.frames import rows_of
 from nl2net.segmentation.policy.rules import Evidence, Mode, Policy, Review, Rule
 
 _LEAST_ANSWERED = 0.5
@@ -53,7 +55,7 @@ def synthesise(population: Population, roles: Roles, mode: Mode = Mode.ROLE) -> 
     edges = _with_roles(population, roles)
     candidates = _candidates(edges, roles)
     rules, review = [], []
-    for candidate in candidates.itertuples(index=False):
+    for candidate in rows_of(candidates):
         reason = _objection(candidate, roles)
         evidence = _evidence(candidate, roles)
         if reason:
@@ -65,7 +67,17 @@ def synthesise(population: Population, roles: Roles, mode: Mode = Mode.ROLE) -> 
             note = f"only one of {size} members does this: check that it is not an intruder"
         if candidate.s in roles.external:
             note = "external destination"
-        rules.append(Rule(candidate.c, candidate.s, int(candidate.proto), int(candidate.port), int(candidate.port), evidence, note=note))
+        rules.append(
+            Rule(
+                candidate.c,
+                candidate.s,
+                int(candidate.proto),
+                int(candidate.port),
+                int(candidate.port),
+                evidence,
+                note=note,
+            )
+        )
     ranges, review = _dynamic_ranges(review, rules, roles)
     rules = sorted([*rules, *ranges], key=lambda rule: rule.id)
     review.sort(key=lambda item: (-item.evidence.connections, item.client, item.server, item.port))
@@ -122,44 +134,44 @@ def _candidates(edges: pd.DataFrame, roles: Roles) -> pd.DataFrame:
     return table
 
 
-def _objection(row: object, roles: Roles) -> str:
+def _objection(row: Any, roles: Roles) -> str:
     """Why a candidate needs a person, or nothing."""
-    client, server = row.c, row.s  # type: ignore[attr-defined]
+    client, server = row.c, row.s
     if client in roles.quarantine or server in roles.quarantine:
         return "scanner"
-    if row.connections == 0:  # type: ignore[attr-defined]
+    if row.connections == 0:
         return "denied"
-    if row.denied > row.connections:  # type: ignore[attr-defined]
+    if row.denied > row.connections:
         return "denied"
-    if row.dynamic:  # type: ignore[attr-defined]
+    if row.dynamic:
         return "ephemeral port"
-    if row.answered < _LEAST_ANSWERED:  # type: ignore[attr-defined]
+    if row.answered < _LEAST_ANSWERED:
         return "unanswered"
-    if row.shared:  # type: ignore[attr-defined]
+    if row.shared:
         return "shared address"
     alone = len(roles.members[client]) == 1
-    if row.clients < 2 and row.buckets < 2 and not (alone and row.connections >= 2):  # type: ignore[attr-defined]
+    if row.clients < 2 and row.buckets < 2 and not (alone and row.connections >= 2):
         return "external" if client in roles.external else "one-off"
     return ""
 
 
-def _evidence(row: object, roles: Roles) -> Evidence:
+def _evidence(row: Any, roles: Roles) -> Evidence:
     r = row
-    clients = int(r.clients or r.all_clients)  # type: ignore[attr-defined]
-    servers = int(r.servers or r.all_servers)  # type: ignore[attr-defined]
+    clients = int(r.clients or r.all_clients)
+    servers = int(r.servers or r.all_servers)
     return Evidence(
         clients=clients,
         servers=servers,
-        client_share=round(clients / max(1, len(roles.members[r.c])), 3),  # type: ignore[attr-defined]
-        server_share=round(servers / max(1, len(roles.members[r.s])), 3),  # type: ignore[attr-defined]
-        buckets=int(r.buckets),  # type: ignore[attr-defined]
-        connections=int(r.connections),  # type: ignore[attr-defined]
-        bytes=int(r.bytes),  # type: ignore[attr-defined]
-        answered=float(r.answered),  # type: ignore[attr-defined]
-        denied=int(r.denied),  # type: ignore[attr-defined]
-        first_seen=pd.Timestamp(r.first_seen).isoformat(),  # type: ignore[attr-defined]
-        last_seen=pd.Timestamp(r.last_seen).isoformat(),  # type: ignore[attr-defined]
-        samples=tuple(r.samples),  # type: ignore[attr-defined]
+        client_share=round(clients / max(1, len(roles.members[r.c])), 3),
+        server_share=round(servers / max(1, len(roles.members[r.s])), 3),
+        buckets=int(r.buckets),
+        connections=int(r.connections),
+        bytes=int(r.bytes),
+        answered=float(r.answered),
+        denied=int(r.denied),
+        first_seen=pd.Timestamp(r.first_seen).isoformat(),
+        last_seen=pd.Timestamp(r.last_seen).isoformat(),
+        samples=tuple(r.samples),
     )
 
 

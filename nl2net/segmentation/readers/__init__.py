@@ -117,7 +117,10 @@ def _note_facts(report: ReadReport, table: pa.Table) -> None:
     report.undecided += table.column("initiator").null_count
     if len(report.reporters) < _MANY_REPORTERS:
         report.reporters.update(name or "" for name in pc.unique(table.column("reporter")).to_pylist())
-    first, last = pc.min(table.column("ts_start")).as_py().isoformat(), pc.max(table.column("ts_end")).as_py().isoformat()
+    first, last = (
+        pc.min(table.column("ts_start")).as_py().isoformat(),
+        pc.max(table.column("ts_end")).as_py().isoformat(),
+    )
     report.first_seen = min(report.first_seen or first, first)
     report.last_seen = max(report.last_seen or last, last)
 

@@ -12,9 +12,22 @@ import re
 from nl2net.errors import DataError
 from nl2net.segmentation.readers.plan import Head, Plan, meta, quote, select, time_us
 
-DEFAULT_FIELDS = (
-    "version account-id interface-id srcaddr dstaddr srcport dstport protocol packets bytes start end action log-status"
-).split()
+DEFAULT_FIELDS = [
+    "version",
+    "account-id",
+    "interface-id",
+    "srcaddr",
+    "dstaddr",
+    "srcport",
+    "dstport",
+    "protocol",
+    "packets",
+    "bytes",
+    "start",
+    "end",
+    "action",
+    "log-status",
+]
 _NEEDED = ("srcaddr", "dstaddr", "dstport", "protocol", "start")
 _KNOWN = {*DEFAULT_FIELDS, "vpc-id", "subnet-id", "instance-id", "tcp-flags", "type", "pkt-srcaddr", "pkt-dstaddr"}
 
@@ -42,7 +55,7 @@ def plan(head: Head, fields: str = "") -> Plan:
 
 def parquet_sql(columns: list[str]) -> str:
     """The same for a Parquet file, whose column names use ``_`` for ``-``."""
-    column = {name.replace("_", "-"): f'NULLIF(CAST("{name}" AS VARCHAR), \'-\')' for name in columns}
+    column = {name.replace("_", "-"): f"NULLIF(CAST(\"{name}\" AS VARCHAR), '-')" for name in columns}
     return _sql(column, 0, "")
 
 

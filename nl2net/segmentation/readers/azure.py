@@ -103,7 +103,9 @@ def chunks(path: Path) -> Iterator[Chunk]:
         try:
             rows.extend((item.line, text, reporter) for text, _rule, reporter in _tuples(item.value))
         except (KeyError, TypeError, AttributeError) as error:
-            broken.append((item.line, f"record without {error.args[0] if error.args else error}", str(item.value)[:160]))
+            broken.append(
+                (item.line, f"record without {error.args[0] if error.args else error}", str(item.value)[:160])
+            )
         if len(rows) >= _ROWS:
             yield _chunk(rows, broken)
             rows, broken = [], []

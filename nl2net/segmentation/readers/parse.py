@@ -186,9 +186,16 @@ class Parser:
     def _parse(self, chunk: pa.Table, plan: Plan, report: FileReport) -> pa.Table:
         inner = plan.sql
         if plan.source == "rows":
-            cut = "SELECT *" if "f" in chunk.column_names else f"SELECT *, string_split(line, {_sql(plan.delimiter)}) AS f"
+            cut = (
+                "SELECT *"
+                if "f" in chunk.column_names
+                else f"SELECT *, string_split(line, {_sql(plan.delimiter)}) AS f"
+            )
             inner = f"WITH cut AS ({cut} FROM chunk) " + plan.sql.replace("FROM chunk", "FROM cut")
-        table = self._engine.from_arrow(chunk).query("chunk", _normal_sql(inner, plan.format)).to_arrow_table()
+        relation = self._engine.from_arrow(chunk).query("chunk", _normal_sql(inner, plan.format))
+        if relation is None:
+            raise AssertionError("a SELECT always gives a relation")
+        table = relation.to_arrow_table()
         src, dst = (self._canonical.column(table.column(name)) for name in ("src", "dst"))
         no_address = pc.and_(
             pc.and_(table.column("skip").is_null(), table.column("bad").is_null()),
@@ -199,7 +206,9 @@ class Parser:
         _sample(report, chunk, table.column("line_no"), bad)
         good = pc.and_(table.column("skip").is_null(), pc.is_null(bad))
         columns = {"src": src, "dst": dst}
-        arrays = [columns.get(name, table.column(name) if name in table.column_names else None) for name, _ in NORMAL_COLUMNS]
+        arrays = [
+            columns.get(name, table.column(name) if name in table.column_names else None) for name, _ in NORMAL_COLUMNS
+        ]
         typed = [_typed(array, type_) for array, (_, type_) in zip(arrays, NORMAL_COLUMNS, strict=True)]
         return pa.Table.from_arrays(typed, schema=NORMAL_SCHEMA).filter(good)
 

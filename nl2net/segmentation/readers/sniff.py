@@ -34,7 +34,7 @@ FORMATS: tuple[Format, ...] = (
     Format("nfdump", lambda head: tables.is_nfdump(tables.header_of(next(head.lines(), ""))), tables.plan),
     Format("five_tuple", tables.looks_like, tables.plan),
 )
-NAMES = tuple(dict.fromkeys(format_.name for format_ in FORMATS)) + ("parquet",)
+NAMES = (*tuple(dict.fromkeys(format_.name for format_ in FORMATS)), "parquet")
 
 
 def plan_for(path: Path, *, format_name: str | None = None, timezone: str | None = None) -> Plan:

@@ -14,10 +14,23 @@ from nl2net.segmentation.readers.plan import Head, Plan, quote, select, time_uni
 
 _ANSWERED = ("SF", "S1", "S2", "S3", "RSTO", "RSTR", "RSTRH", "SHR")
 _SILENT = ("S0", "REJ", "SH", "RSTOS0")
-_JSON_FIELDS = (
-    "ts id.orig_h id.orig_p id.resp_h id.resp_p proto duration conn_state orig_bytes resp_bytes orig_pkts "
-    "orig_ip_bytes resp_pkts resp_ip_bytes service"
-).split()
+_JSON_FIELDS = [
+    "ts",
+    "id.orig_h",
+    "id.orig_p",
+    "id.resp_h",
+    "id.resp_p",
+    "proto",
+    "duration",
+    "conn_state",
+    "orig_bytes",
+    "resp_bytes",
+    "orig_pkts",
+    "orig_ip_bytes",
+    "resp_pkts",
+    "resp_ip_bytes",
+    "service",
+]
 
 
 def looks_like_tsv(head: Head) -> bool:
