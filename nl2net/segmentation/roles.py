@@ -113,7 +113,7 @@ def _candidates(settings: RoleSettings, hints: Hints) -> list[RoleSettings]:
         return [settings]
     from dataclasses import replace
 
-    heights = (0.0, -0.1, 0.1)
+    heights = (0.0, -0.1, 0.1, -0.25, -0.4, -0.55)
     return [
         replace(settings, cut=replace(settings.cut, height=settings.cut.height + shift, strength=strength))
         for shift in heights

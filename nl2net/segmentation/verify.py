@@ -48,9 +48,9 @@ class Mutation:
 class Proof:
     """Outcome of a verification.
 
-    ``pairs`` of the ``possible`` ones were tried, ``before_open`` and ``after_open`` count the open ones; ``mismatches``
-    must be empty; ``dns_broken`` lists pods that can no longer resolve names; ``reach_*`` are shares of endpoints
-    reachable in one and up to three hops.
+    ``pairs`` of the ``possible`` ones were tried; ``before_open`` and ``after_open`` count the open ones.
+    ``mismatches`` must be empty; ``dns_broken`` lists pods that can no longer resolve names; ``reach_*`` are shares of
+    endpoints reachable in one and up to three hops.
     """
 
     backend: str

@@ -38,7 +38,8 @@ def open_binary(path: Path) -> IO[bytes]:
     magic = stream.read(4)
     stream.seek(0)
     if magic[:2] == b"\x1f\x8b":
-        return gzip.GzipFile(fileobj=stream)  # type: ignore[return-value]
+        stream.close()
+        return gzip.open(path, "rb")  # closes the file below it, which GzipFile over a stream does not
     if magic == b"\x28\xb5\x2f\xfd":
         try:
             import zstandard
