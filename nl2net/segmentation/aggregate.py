@@ -41,6 +41,7 @@ FLOW_TYPES = {
 }
 EDGE_KEYS = ("client", "server", "proto", "port")
 _BUCKET_S = 300
+_NEVER_AZURE = ("aws_vpc", "gcp_vpc", "zeek_conn", "nfdump", "hubble", "five_tuple")
 _TUPLE = ("src", "dst", "sport", "dport", "proto", "icmp_type", "icmp_code")
 
 
@@ -83,6 +84,46 @@ def deduplicated(flows: Any) -> Any:
     return merged.mutate(answered=merged.answered == 1)
 
 
+def _narrow(flows: Any, *, undecided: bool, several_reporters: bool, azure: bool = True) -> Any:
+    """The columns that aggregation needs, one row per record; what cannot occur costs nothing."""
+    records = deduplicated(flows) if several_reporters else flows
+    table = with_direction(records, undecided=undecided)
+    allowed = (table.action != "deny").fill_null(True)
+    # Begin records of Azure have no counters and are followed by one that has.
+    counted = allowed
+    if azure:
+        counted &= table.pkts_fwd.notnull() | ~table.source_format.isin(["azure_nsg", "azure_vnet"])
+    by_shape = table.rule.isin(["peers", "lower port", "source first"]) if undecided else ibis.literal(False)
+    # Truth values become numbers only inside the sums: the engine moves one byte instead of eight.
+    return table.select(
+        *EDGE_KEYS,
+        bucket=(table.ts_start.epoch_seconds() // _BUCKET_S).cast("int64"),
+        allowed=allowed,
+        there=counted & table.forward,
+        back=counted & ~table.forward,
+        yes=table.answered.fill_null(False),
+        no=(~table.answered).fill_null(False),
+        volume=table.bytes_fwd.fill_null(0) + table.bytes_rev.fill_null(0),
+        first=table.ts_start,
+        last=table.ts_end,
+        by_shape=by_shape,
+    )
+
+
+def _sums() -> dict[str, Any]:
+    return {
+        "there": lambda t: t.there.sum(),
+        "back": lambda t: t.back.sum(),
+        "denied": lambda t: (~t.allowed).sum(),
+        "answered_yes": lambda t: t.yes.sum(),
+        "answered_no": lambda t: t.no.sum(),
+        "bytes": lambda t: t.volume.sum(),
+        "first_seen": lambda t: t["first"].min(),
+        "last_seen": lambda t: t["last"].max(),
+        "by_shape": lambda t: t.by_shape.sum(),
+    }
+
+
 def hourly_edges(flows: Any, *, undecided: bool, several_reporters: bool) -> Any:
     """Typed edges per hour, with a 12-bit mask of the 5-minute buckets in which they were seen.
 
@@ -93,42 +134,20 @@ def hourly_edges(flows: Any, *, undecided: bool, several_reporters: bool) -> Any
     undecided, several_reporters : bool
         Facts of the `ReadReport`; false saves the work that they would need.
     """
-    records = deduplicated(flows) if several_reporters else flows
-    table = with_direction(records, undecided=undecided)
-    seconds = table.ts_start.epoch_seconds()
-    allowed = (table.action != "deny").fill_null(True)
-    # Begin records of Azure have no counters and are followed by one that has.
-    counted = table.pkts_fwd.notnull() | ~table.source_format.isin(["azure_nsg", "azure_vnet"])
-    slot = ((seconds % 3600) // _BUCKET_S).cast("int32")
+    table = _narrow(flows, undecided=undecided, several_reporters=several_reporters)
+    slot = (table.bucket % 12).cast("int32")
     bit = ibis.cases(*[(slot == i, 1 << i) for i in range(12)], else_=0).cast("int64")
-    zero = ibis.literal(0, "int64")
-    volume = table.bytes_fwd.fill_null(0) + table.bytes_rev.fill_null(0)
-    narrow = table.select(
-        *EDGE_KEYS,
-        hour=(seconds // 3600).cast("int64"),
-        there=ibis.ifelse(allowed & counted & table.forward, 1, zero),
-        back=ibis.ifelse(allowed & counted & ~table.forward, 1, zero),
-        denied=ibis.ifelse(allowed, zero, 1),
-        yes=ibis.ifelse(table.answered.fill_null(False), 1, zero),
-        no=ibis.ifelse((~table.answered).fill_null(False), 1, zero),
-        bit=ibis.ifelse(allowed, bit, zero),
-        volume=volume,
-        first=table.ts_start,
-        last=table.ts_end,
-        by_shape=ibis.ifelse(table.rule.isin(["peers", "lower port", "source first"]), 1, zero),
+    table = table.mutate(hour=table.bucket // 12, bit=ibis.ifelse(table.allowed, bit, ibis.literal(0, "int64")))
+    return table.group_by([*EDGE_KEYS, "hour"]).agg(**_sums(), mask=lambda t: _bit_or(t.bit))
+
+
+def direct_edges(flows: Any, *, undecided: bool, several_reporters: bool, azure: bool = True) -> Any:
+    """Typed edges in one step: what `merged_hours` of `hourly_edges` gives, at half the cost, but not hour by hour."""
+    table = _narrow(flows, undecided=undecided, several_reporters=several_reporters, azure=azure)
+    edges = table.group_by(list(EDGE_KEYS)).agg(
+        **_sums(), buckets=lambda t: t.bucket.nunique(where=t.allowed).cast("int64")
     )
-    return narrow.group_by([*EDGE_KEYS, "hour"]).agg(
-        there=lambda t: t.there.sum(),
-        back=lambda t: t.back.sum(),
-        denied=lambda t: t.denied.sum(),
-        answered_yes=lambda t: t.yes.sum(),
-        answered_no=lambda t: t.no.sum(),
-        bytes=lambda t: t.volume.sum(),
-        first_seen=lambda t: t["first"].min(),
-        last_seen=lambda t: t["last"].max(),
-        by_shape=lambda t: t.by_shape.sum(),
-        mask=lambda t: _bit_or(t.bit),
-    )
+    return edges.mutate(connections=ibis.greatest(edges.there, edges.back))
 
 
 def merged_hours(hourly: Any) -> Any:
@@ -144,7 +163,6 @@ def merged_hours(hourly: Any) -> Any:
         last_seen=lambda t: t.last_seen.max(),
         by_shape=lambda t: t.by_shape.sum(),
         buckets=lambda t: _bit_count(t["mask"]).sum(),
-        hours=lambda t: t.hour.count(),
     )
     return edges.mutate(connections=ibis.greatest(edges.there, edges.back))
 
@@ -175,5 +193,10 @@ def build_edges(engine: Engine, files: Sequence[Path], report: ReadReport) -> pa
     report : ReadReport
         Its facts decide which steps are needed.
     """
-    hourly = hourly_edges(flows_table(), undecided=report.undecided > 0, several_reporters=len(report.reporters) > 1)
-    return engine.run(merged_hours(hourly), {"flows": files})
+    edges = direct_edges(
+        flows_table(),
+        undecided=report.undecided > 0,
+        several_reporters=len(report.reporters) > 1,
+        azure=any(item.format not in _NEVER_AZURE for item in report.files),
+    )
+    return engine.run(edges, {"flows": files})

@@ -97,7 +97,11 @@ def answered_share(edges: pd.DataFrame) -> pd.Series:
 def find_scanners(edges: pd.DataFrame) -> tuple[str, ...]:
     """Clients with more than 60 distinct (server, port) pairs of which under 40 % answered."""
     share = answered_share(edges)
-    answered = np.where(share.isna(), edges["connections"] > 0, share >= 0.5)
+    unknown = edges["connections"] > 0
+    if "back" in edges and (edges["back"] > 0).mean() > 0.5:
+        # Where the log shows the way back of most edges, its absence is telling; only here, where a person decides.
+        unknown = edges["back"] > 0
+    answered = np.where(share.isna(), unknown, share >= 0.5)
     table = pd.DataFrame({"client": edges["client"].to_numpy(), "ok": answered})
     grouped = table.groupby("client")["ok"].agg(["size", "mean"])
     suspects = grouped[(grouped["size"] > SCAN_TARGETS) & (grouped["mean"] < SCAN_ANSWERED)]
