@@ -29,7 +29,7 @@ class Tree:
 def cosine_distance(matrix: sp.csr_matrix) -> np.ndarray:
     """1 - cosine of all pairs as a dense float32 matrix with a zero diagonal; empty rows are far from everything."""
     similarity = np.asarray((matrix @ matrix.T).todense(), dtype=np.float32)
-    distance = np.clip(1.0 - similarity, 0.0, 1.0)
+    distance: np.ndarray = np.clip(1.0 - similarity, 0.0, 1.0)
     np.fill_diagonal(distance, 0.0)
     return distance
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from nl2net.segmentation.evaluation.estate import Window
+from nl2net.segmentation.frames import rows_of
 
 START = 1_790_000_000
 
@@ -65,10 +66,10 @@ def write_window(window: Window, path: Path, *, seed: int = 0, both_ways: bool =
     """Connections of a window as 5-tuple CSV; ``both_ways`` writes a record per direction and no answers."""
     rng = np.random.default_rng(seed)
     rows: list[tuple[object, ...]] = []
-    for edge in window.edges.itertuples(index=False):
-        begin = edge.first_seen.timestamp()  # type: ignore[union-attr]
-        for at in range(min(int(edge.connections), 6)):  # type: ignore[call-overload]
-            stamp = begin + (at * 300 if at < edge.buckets else 0)  # type: ignore[operator]
+    for edge in rows_of(window.edges):
+        begin = edge.first_seen.timestamp()
+        for at in range(min(int(edge.connections), 6)):
+            stamp = begin + (at * 300 if at < edge.buckets else 0)
             source = int(rng.integers(32768, 60999))
             rows.append((stamp, edge.client, source, edge.server, edge.port, edge.proto, 10, 1000))
             if both_ways and edge.answered_yes:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -39,7 +39,8 @@ def open_binary(path: Path) -> IO[bytes]:
     stream.seek(0)
     if magic[:2] == b"\x1f\x8b":
         stream.close()
-        return gzip.open(path, "rb")  # closes the file below it, which GzipFile over a stream does not
+        # Unlike GzipFile over a stream, this closes the file below it.
+        return cast(IO[bytes], gzip.open(path, "rb"))
     if magic == b"\x28\xb5\x2f\xfd":
         try:
             import zstandard
