@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from nl2net.errors import DataError
+from nl2net.errors import DataError, UserError
 from nl2net.locations import atomic_write
 from nl2net.segmentation.aggregate import build_edges
 from nl2net.segmentation.compilers import Check, Inventory, Target, Workload, check_compiled, compile_policy
@@ -201,10 +201,14 @@ def write_draft(draft: Draft, folder: Path, targets: Sequence[Target]) -> Draft:
     needed: dict[Target, Mapping[str, Sequence[str]]] = {}
     notes = list(draft.notes)
     for target in targets:
-        compiled = compile_policy(draft.policy, draft.inventory, target)
         place = folder / target.value
         for old in place.glob("*") if place.is_dir() else ():
             old.unlink()
+        try:
+            compiled = compile_policy(draft.policy, draft.inventory, target)
+        except UserError as error:  # over a quota: the other targets are still of use
+            checks.append(Check(target, "quota", False, f"{error} {error.hint}"))
+            continue
         for name, text in compiled.files.items():
             _write(place / name, text)
         checks += check_compiled(compiled, place)
