@@ -20,6 +20,7 @@ COMMANDS: tuple[str, ...] = (
     "graph",
     "golden",
     "emulate",
+    "segment",
     "investigate",
     "model",
     "history",
