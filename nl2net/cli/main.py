@@ -27,7 +27,6 @@ COMMANDS: tuple[str, ...] = (
     "doctor",
     "config",
 )
-)
 
 app = typer.Typer(
     name="nl2net",
