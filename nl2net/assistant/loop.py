@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from nl2net.assistant.adaptation import replay
-from nl2net.assistant.agreement import Choice, choose
+from nl2net.assistant.agreement import NEAR, Choice, choose
 from nl2net.assistant.answer import Answer, Timing
 from nl2net.assistant.attempts import Candidate, Problem, Trial
 from nl2net.assistant.concluding import Concluder
@@ -39,7 +39,7 @@ from nl2net.sandbox.outcome import RunReport
 _SMALL_SCHEMA_TOKENS, _SCHEMA_TOKENS = 600, 1200
 _THRESHOLD = 0.5
 # Least similarity of a library program that votes, and that answers alone; see docs/accuracy.md.
-_BORROW, _SURE = 0.6, 0.88
+_BORROW, _SURE, _COVERED = 0.6, 0.78, 0.5
 _EXTRA_SAMPLES = 2
 # The built-in model continues the head of its program, so that it writes no prose.
 _LEADS = {
@@ -277,7 +277,9 @@ class Assistant:
             candidate, problem = trial.examine(found.bound)
             self._log(state, "borrowed", {"intent": found.entry.intent, "score": found.score, "program": found.bound})
             if candidate.ok and problem is None:
-                sure = found.score >= _SURE
+                asked = state.facts.expected
+                same_type = asked not in {"number", "graph"} or found.entry.result_type == asked
+                sure = found.score >= _SURE and found.covered >= _COVERED and same_type
                 return [replace(candidate, origin="library", score=found.score, sure=sure)]
         return []
 
@@ -343,7 +345,7 @@ def _shape_problem(report: RunReport, expected: str) -> Problem | None:
 def _is_settled(candidates: Sequence[Candidate]) -> bool:
     """Whether one value has more than half of the votes and no candidate speaks against it alone."""
     choice = choose(candidates, _same)
-    return choice.votes * 2 > len(candidates) and not choice.tied
+    return (choice.votes * 2 > len(candidates) and not choice.tied) or choice.borrowed >= NEAR
 
 
 def _sample_record(number: int, candidate: Candidate) -> dict[str, Any]:
