@@ -1,7 +1,7 @@
 """Fits the confidence of answers on runs over development suites.
 
-Run ``python -m nl2net.benchmark.calibration RUN...``: it reads the records of the runs, fits a logistic model with a ridge
-penalty, prints its reliability by leave-one-out, and writes ``assistant/data/confidence.json``.
+Run ``python -m nl2net.benchmark.calibration RUN...``: it reads the records of the runs, fits a logistic model with a
+ridge penalty, prints its reliability by leave-one-out, and writes ``assistant/data/confidence.json``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from scipy.optimize import minimize
 
 from nl2net import assistant
 from nl2net.assistant.confidence import Signals
-from nl2net.benchmark.runs import Outcome, Record
+from nl2net.benchmark.judge import Outcome
+from nl2net.benchmark.runs import Record
 from nl2net.locations import atomic_write
 
 TARGET = Path(assistant.__file__).parent / "data" / "confidence.json"
@@ -86,11 +87,12 @@ def main(arguments: Sequence[str]) -> None:
         kept = unseen >= threshold
         wrong = int((kept & (right == 0)).sum())
         print(f"threshold {threshold}: {int(kept.sum())} of {len(right)} delivered, {wrong} of them wrong")  # noqa: T201
+    names = (*NAMES, "bias")
     body = {
         "answers": len(records),
         "brier": round(float(((unseen - right) ** 2).mean()), 4),
-        "weights": {**{n: round(float(w), 4) for n, w in zip(NAMES, weights, strict=False)}, "bias": round(float(weights[-1]), 4)},
-    }  # fmt: skip
+        "weights": {name: round(float(weight), 4) for name, weight in zip(names, weights, strict=True)},
+    }
     with atomic_write(TARGET) as stream:
         stream.write((json.dumps(body, indent=1) + "\n").encode())
     print(json.dumps(body))  # noqa: T201
