@@ -247,7 +247,8 @@ class Assistant:
         trial = self._trial(state, options, hooks)
         candidates = self._borrowed(state, trial) if options.borrow else []
         if candidates and candidates[0].sure and options.samples is None:
-            return Choice(candidates[0], 1, 1)
+            state.sandbox_s += trial.sandbox_s
+            return Choice(candidates[0], 1, 1, borrowed=candidates[0].score)
         drawn = options.samples or self.settings.samples or 1
         most = drawn if options.samples or self.settings.samples else drawn + _EXTRA_SAMPLES
         hooks.stage("model")

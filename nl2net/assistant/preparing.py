@@ -17,7 +17,7 @@ from nl2net.assistant.state import AskState
 from nl2net.assistant.wording import expected_type, is_change
 from nl2net.graphs import LoadedGraph
 from nl2net.model import GraphSchema, Library, Status
-from nl2net.prompts import Example, Message, build_messages, question_text, system_text
+from nl2net.prompts import Example, Message, build_messages, question_text, render, system_text
 from nl2net.sandbox.outcome import Facts
 
 _DIRECTION = re.compile(
@@ -120,7 +120,9 @@ def _unclear(state: AskState) -> Verdict | None:
         return None
     first = state.masked.ambiguities[0]
     choices = tuple(label for label, _ in first.choices)
-    message = f"{first.word!r} is the name of several nodes. Which one? {'; '.join(choices)}"
+    message = render(
+        "clarify.j2", word=repr(first.word), reason="is the name of several nodes", ask="Which one?", choices=choices
+    )
     return Verdict(Status.NEEDS_CLARIFICATION, message, choices=choices)
 
 

@@ -12,6 +12,7 @@ from importlib.resources import files
 from nl2net.assistant.entities import trade_words
 from nl2net.assistant.wording import pattern, wordings
 from nl2net.model import AttributeSchema, GraphSchema, Status
+from nl2net.prompts import render
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,9 +165,10 @@ def vague(question: str, schema: GraphSchema) -> Verdict | None:
     choices = tuple(_criteria(schema))[:5]
     if len(choices) < 2:
         return None
-    return Verdict(
-        Status.NEEDS_CLARIFICATION, f"{found.group()!r} by what? Choose one: {', '.join(choices)}", choices=choices
+    message = render(
+        "clarify.j2", word=repr(found.group()), reason="has several measures", ask="By which one?", choices=choices
     )
+    return Verdict(Status.NEEDS_CLARIFICATION, message, choices=choices)
 
 
 def _criteria(schema: GraphSchema) -> Iterable[str]:
