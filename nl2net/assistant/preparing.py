@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 
 from nl2net.assistant import screen
@@ -23,6 +23,7 @@ from nl2net.sandbox.outcome import Facts
 _DIRECTION = re.compile(
     r"\b(?:sen[dt]s?|sending|receiv\w+|outgoing|incoming|from .* to|sources?|destinations?)\b", re.I
 )
+_NEAR_TYPE = 0.55  # similarity from which the result type of a library question is believed
 _ORDER = re.compile(r"\b(?:rank\w*|sort\w*|order\w*|top|highest first|descending|ascending)\b", re.I)
 
 
@@ -77,7 +78,7 @@ class Preparer:
             expected=expected,
             unseen_wording=options.unseen_wording,
         )
-        state.facts = facts_of(text, state.masked.bindings)
+        state.facts = _with_nearest(facts_of(text, state.masked.bindings), state.found)
         system = system_text(schema, library=state.library, question=text, budget_tokens=budget_tokens)
         examples = [Example(found.question, found.program) for found in state.found]
         asked = question_text(text, entities=state.masked.lines, expected=_ask_for(expected, state.found))
@@ -94,6 +95,14 @@ def facts_of(text: str, placeholders: Sequence[str] | dict[str, str]) -> Facts:
         asks_direction=bool(_DIRECTION.search(text)),
         asks_order=bool(_ORDER.search(text)),
     )
+
+
+def _with_nearest(facts: Facts, found: Sequence[Found]) -> Facts:
+    """Where the words do not tell the asked type, a near question of the library does."""
+    if facts.expected or not found or found[-1].score < _NEAR_TYPE:
+        return facts
+    kind = found[-1].entry.result_type
+    return replace(facts, expected=kind, is_change=facts.is_change or kind == "graph")
 
 
 def choose_library(wanted: str, graph: LoadedGraph) -> Library:
