@@ -24,6 +24,7 @@ COMMANDS: tuple[str, ...] = (
     "investigate",
     "model",
     "history",
+    "tui",
     "doctor",
     "config",
 )
