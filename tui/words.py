@@ -38,7 +38,7 @@ def value_text(value: Any, labels: Mapping[str, str] | None = None) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{clean_line(str(key))}: {value_text(item, labels)}" for key, item in value.items())
     text = clean_line(str(value))
-    name = labels.get(str(value))
+    name = labels.get(value) if isinstance(value, str) else None
     return f"{clean_line(name)} ({text})" if name else text
 
 
