@@ -20,6 +20,7 @@ from nl2net.tui.state import Remembered
 if TYPE_CHECKING:
     from nl2net.assistant import Answer, Assistant, Hooks, Store
     from nl2net.assistant.session import Session
+    from nl2net.assistant.store import Turn
     from nl2net.graphs import LoadedGraph, ReadOptions
     from nl2net.model import Library
     from nl2net.sandbox import Sandbox
@@ -235,6 +236,22 @@ class Desk:
         from nl2net.tui.review import run_edited
 
         return run_edited(self._needed(), self.store, shown, program=program, library=library, cancel=cancel)
+
+    def replay(self, turn: Turn, source: str = "") -> Shown:
+        """Run the program of a turn on the open graph, or on another one, without a model."""
+        from nl2net.assistant import Script, run_script
+        from nl2net.graphs import load_graph
+        from nl2net.model import Library
+        from nl2net.tui.recall import Shown
+
+        if source:
+            graph = load_graph(source, locations=self.locations, settings=self.settings)
+            assistant = self._assistant(graph)
+        else:
+            assistant = self._needed().assistant
+        header = {"question": turn.question, "schema": turn.schema_hash}
+        answer = run_script(assistant, Script(turn.bound or "", Library(turn.library or "networkx"), header))
+        return Shown(answer, turn.id, list(answer.attempts))
 
     # ---- changes ------------------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from nl2net.assistant.store import Store, Turn
 from nl2net.errors import UserError
 from nl2net.locations import atomic_write
 from nl2net.sandbox.render import csv_cell
@@ -75,3 +76,26 @@ def _unique(columns: Sequence[str]) -> list[str]:
             fresh, number = f"{name}_{number}", number + 1
         names.append(fresh)
     return names
+
+
+def export_turn(store: Store, turn: Turn, path: Path) -> Path:
+    """Write the program of a question as a script, or with suffix ``.json`` its whole record.
+
+    Raises
+    ------
+    UserError
+        There is no program.
+    """
+    from nl2net.assistant import render_script
+    from nl2net.model import Library
+
+    if path.suffix == ".json":
+        body = json.dumps({"envelope": turn.envelope, "events": store.events(turn.id)}, ensure_ascii=False, indent=1)
+    elif turn.bound:
+        header = {"question": turn.question, "graph": turn.graph, "schema": turn.schema_hash, "library": turn.library}
+        body = render_script(turn.bound, Library(turn.library or "networkx"), header)
+    else:
+        raise UserError(f"question {turn.id} has no program", hint="Export it as .json.")
+    with atomic_write(path) as stream:
+        stream.write(body.encode())
+    return path

@@ -87,6 +87,7 @@ class AskScreen(AskActions):
     def on_resize(self, event: events.Resize) -> None:
         """Where there is little room, the schema goes and the answer is stacked."""
         self.set_class(event.size.width < _NARROW, "narrow")
+        self.set_class(event.size.height < 32, "short")
         self.set_class(event.size.height < 20, "low")
         self._show_sidebar(event.size.width)
 

@@ -56,7 +56,7 @@ class ResultView(Vertical):
         caveats = [f"▲ {clean(caveat)}" for caveat in answer.caveats[:_CAVEATS]]
         if len(answer.caveats) > _CAVEATS:
             caveats.append(f"  {len(answer.caveats) - _CAVEATS} more under Why")
-        foot = f"{usage_words(answer)}\n{egress_words(answer)}"
+        foot = f"{egress_words(answer)} · {usage_words(answer)}"
         self._parts(Content.assemble(*head), "\n".join(caveats), self._value(shown), foot)
 
     def _parts(self, head: Content | str, caveats: str, value: Content | None, foot: str) -> None:
