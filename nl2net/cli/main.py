@@ -25,6 +25,7 @@ COMMANDS: tuple[str, ...] = (
     "model",
     "history",
     "tui",
+    "mcp",
     "doctor",
     "config",
 )

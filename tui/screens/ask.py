@@ -76,8 +76,7 @@ class AskScreen(AskActions):
                 yield Input(placeholder="Ask a question about this network", id="question")
 
     def on_mount(self) -> None:
-        """Titles of the panes."""
-        super().on_mount()
+        """Titles of the panes; Textual calls the handler of the base class by itself."""
         self.query_one("#program-pane").border_title = "program"
         self.query_one("#answer-tabs").border_title = "answer"
         self.query_one("#conversation").border_title = "conversation"
