@@ -24,6 +24,7 @@ DARK = Theme(
         "block-cursor-foreground": "#0b0f14",
         "border": "#4fb3bf",
         "border-blurred": "#2b3947",
+        "picture-link": "#53687b",
     },
 )
 LIGHT = Theme(
@@ -46,5 +47,6 @@ LIGHT = Theme(
         "block-cursor-foreground": "#ffffff",
         "border": "#0b6e7a",
         "border-blurred": "#c9c3b4",
+        "picture-link": "#a39b88",
     },
 )

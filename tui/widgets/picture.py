@@ -19,8 +19,8 @@ from nl2net.tui.scenes import Scene
 
 _COLOURS: Mapping[str, str] = {
     "node": "primary", "group": "primary", "marked": "accent", "marked-link": "accent", "added": "success",
-    "removed": "error", "changed": "warning", "link": "border-blurred", "label": "foreground", "note": "secondary",
-    "title": "accent", "bar": "primary", "axis": "border-blurred",
+    "removed": "error", "changed": "warning", "link": "picture-link", "label": "foreground", "note": "secondary",
+    "title": "accent", "bar": "primary", 
 }  # fmt: skip
 _MARGIN = 2  # cells at each side, for the marks at the edge
 
@@ -76,7 +76,9 @@ class Picture(Widget, can_focus=True):
     def _style(self, role: str) -> Style:
         if not role:
             return self.rich_style
-        colour = self.app.theme_variables.get(_COLOURS.get(role, "foreground"), "")
+        colours = self.app.theme_variables
+        # Other themes than ours have no colour for links.
+        colour = colours.get(_COLOURS.get(role, "foreground")) or colours.get("secondary", "")
         style = self.rich_style + Style.parse(colour) if colour.startswith("#") else self.rich_style
         return style + Style(bold=True) if role in {"title", "marked"} else style
 
