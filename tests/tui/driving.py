@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 from scripted_server import ScriptedServer
+from textual.events import Key
 from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Input, Static
@@ -56,6 +59,14 @@ class Driven:
         await self.type_question(question)
         await self.until(lambda: len(self.desk.shown) > count and self.ask_screen.cancel is None, question)
         await self.pilot.pause()
+
+    async def seconds_to_cancel(self) -> float:
+        """Press Esc and see how long the run goes on; the pilot's own waiting for an idle screen is left out."""
+        started = time.monotonic()
+        self.app.post_message(Key("escape", None))
+        while self.ask_screen.cancel is not None:
+            await asyncio.sleep(0.002)
+        return time.monotonic() - started
 
     def said(self) -> str:
         return "\n".join(notification.message for notification in self.app._notifications)

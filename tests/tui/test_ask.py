@@ -54,10 +54,7 @@ async def test_escape_cancels_a_stream_within_200_ms_and_the_app_never_blocks(op
     async with opened([Fault.SLOW_STREAM, COUNT]) as driven:
         await driven.type_question(ASK)
         await driven.until(lambda: "x" in driven.app.screen.query_one(ProgramEditor).text, "text was streamed")
-        start = time.monotonic()
-        await driven.pilot.press("escape")
-        assert driven.ask_screen.cancel is None
-        assert time.monotonic() - start < 0.2
+        assert await driven.seconds_to_cancel() < 0.2
         assert "cancelled" in text_of(driven.app.screen, "#progress")
         await driven.until(lambda: driven.desk.shown, "the cancelled question was kept")
         assert driven.desk.shown[0].answer.message == "cancelled"
@@ -73,9 +70,7 @@ async def test_escape_kills_a_running_program(opened: Opener) -> None:
         await driven.pilot.press("ctrl+r")
         await driven.until(lambda: driven.ask_screen.cancel is not None, "the run began")
         await driven.pilot.pause(1.0)
-        start = time.monotonic()
-        await driven.pilot.press("escape")
-        assert driven.ask_screen.cancel is None and time.monotonic() - start < 0.2
+        assert await driven.seconds_to_cancel() < 0.2
         workers = [w for w in driven.app.workers if w.group == "run"]
         await driven.until(lambda: all(w.is_finished for w in workers), "the thread ended", seconds=5)
 

@@ -60,6 +60,11 @@ class Grid(ScrollView, can_focus=True):
             super().__init__()
             self.grid, self.row = grid, row
 
+        @property
+        def control(self) -> Grid:
+            """For handlers that name one grid."""
+            return self.grid
+
     class Export(Message):
         """The operator wants these rows in a file."""
 
