@@ -126,8 +126,8 @@ class Tools:
             "program": clean(answer.masked_code), "history": answer.turn or None,
         }  # fmt: skip
         if self.results == "full":
-            body: dict[str, Any] = json.loads(json.dumps(answer.to_json(), default=str))
-            return _cleaned(body)
+            body: dict[str, Any] = _cleaned(json.loads(json.dumps(answer.to_json(), default=str)))
+            return body
         shown["note"] = _STAYS.format(turn=answer.turn) if answer.turn else "the result stays on this machine"
         if self.results == "summary":
             shown |= _summary(answer)
@@ -135,7 +135,7 @@ class Tools:
 
 
 def _summary(answer: Answer) -> dict[str, Any]:
-    """Type, size and caveats; caveats are sentences of nl2net, but may name what they speak of, so only their number."""
+    """Type and size; of the caveats only how many, for they may name what they speak of."""
     result = answer.result
     found: dict[str, Any] = {"caveats": len(answer.caveats), "confidence": answer.confidence}
     if result is not None:

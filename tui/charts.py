@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from io import BytesIO
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,7 @@ def histogram(values: Sequence[float], bins: int = _BINS) -> tuple[list[str], li
     import numpy as np
 
     counts, edges = np.histogram(values, bins=bins)
-    names = [f"{value_text(float(a))} to {value_text(float(b))}" for a, b in zip(edges, edges[1:], strict=False)]
+    names = [f"{value_text(float(a))} to {value_text(float(b))}" for a, b in pairwise(edges)]
     return names, [float(count) for count in counts]
 
 
@@ -93,7 +94,7 @@ def write_chart(data: Mapping[str, Any], path: Path) -> None:
     kind = str(data.get("kind", "bar"))
     names, values, what = points_of(data)
     figure = Figure(figsize=(10, 6), dpi=110, layout="constrained")
-    canvas = FigureCanvasAgg(figure)
+    canvas: Any = FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     places = range(len(values))
     if kind == "histogram":

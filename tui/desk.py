@@ -183,6 +183,7 @@ class Desk:
     def ask(self, question: str, hooks: Hooks) -> Shown:
         """Ask in the conversation; failures of the endpoint or a cancelled run are kept as turns, too."""
         from nl2net.assistant import AskOptions
+        from nl2net.tui.copies import drop_copy
         from nl2net.tui.recall import SENT, Shown
 
         session = self._needed()
@@ -195,6 +196,7 @@ class Desk:
             answer = session.ask(question, options=options, hooks=hooks)
         except Nl2netError as error:
             answer = self._failure(question, error, cancelled=bool(hooks.cancel and hooks.cancel.is_set()))
+        drop_copy(session, self.locations)  # "undo" may have been asked for in words
         shown = Shown(answer, answer.turn, list(answer.attempts))
         if answer.bodies and answer.turn:
             self.store.event(answer.turn, SENT, {"bodies": list(answer.bodies)})

@@ -1,4 +1,4 @@
-"""Golden runs as the Golden screen needs them: the list, one in full, a comparison, and a new one that can be stopped."""
+"""Golden runs as their screen needs them: the list, one in full, a comparison, a new one that can be stopped."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from nl2net.benchmark.runs import Record
 
 
-class Stopped(Exception):  # noqa: N818  it is no error
+class Stopped(Exception):
     """The operator stopped a run; what was answered is in its folder."""
 
 

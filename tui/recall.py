@@ -103,9 +103,8 @@ def _result(body: Mapping[str, Any]) -> TypedResult:
 
 
 def _changes(body: Mapping[str, Any]) -> Changes:
-    return Changes(
-        **{name: tuple(value) if isinstance(value, list) else value for name, value in body.items()}
-    )  # fmt: skip
+    fields: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in body.items()}
+    return Changes(**fields)
 
 
 def attempt_of(body: Mapping[str, Any]) -> Attempt:

@@ -108,7 +108,7 @@ def _summary(between: Any, sizes: Any) -> Any:
     """The strongest ties of each region, so that the picture is no ball of wool."""
     import networkx as nx
 
-    summary = nx.Graph()
+    summary: Any = nx.Graph()
     summary.add_nodes_from(at for at in range(len(sizes)) if sizes[at])
     for at in summary:
         row = between[at].copy()

@@ -54,7 +54,7 @@ def topology_scene(graph: Any, *, marked: Collection[str] = (), name: str = "") 
 
         return region_scene(graph, name=name)
     places, how = places_of(graph)
-    return _scene(graph, places, {node: "marked" for node in marked}, title=f"{name}: {len(graph)} nodes{how}")
+    return _scene(graph, places, dict.fromkeys(marked, "marked"), title=f"{name}: {len(graph)} nodes{how}")
 
 
 def change_scene(before: Any, after: Any, name: str = "") -> Scene:
@@ -64,15 +64,15 @@ def change_scene(before: Any, after: Any, name: str = "") -> Scene:
     """
     import networkx as nx
 
-    both = nx.Graph()
+    both: Any = nx.Graph()
     both.add_nodes_from(before.nodes(data=True))
     both.add_nodes_from(after.nodes(data=True))
-    colours: dict[str, str] = {node: "added" for node in after if node not in before}
+    colours: dict[str, str] = dict.fromkeys((node for node in after if node not in before), "added")
     colours |= {node: "removed" for node in before if node not in after}
     colours |= {node: "changed" for node in after if node in before and after.nodes[node] != before.nodes[node]}
     old, new = {frozenset(ends) for ends in before.edges()}, {frozenset(ends) for ends in after.edges()}
     both.add_edges_from(tuple(ends) * (3 - len(ends)) for ends in old | new)
-    links = {ends: "added" for ends in new - old} | {ends: "removed" for ends in old - new}
+    links = dict.fromkeys(new - old, "added") | dict.fromkeys(old - new, "removed")
     if len(both) > _SINGLE:
         near = set(colours) | {node for ends in links for node in ends}
         near |= {other for node in list(near)[:50] for other in both[node]}
@@ -138,7 +138,7 @@ def _with_rest(graph: Any, known: Mapping[Any, Place]) -> dict[Any, Place]:
 def _computed(graph: Any) -> dict[Any, Place]:
     import networkx as nx
 
-    plain = nx.Graph()
+    plain: Any = nx.Graph()
     plain.add_nodes_from(graph)
     plain.add_edges_from((u, v) for u, v in graph.edges() if u != v)
     places: dict[Any, Place] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Annotated
 
@@ -36,7 +37,8 @@ def tui(
 
         serve(_arguments(graph, model, unsealed=unsealed), port=port)
         return
-    if not sys.stdout.isatty() and not sys.__stdin__:
+    # In a browser there is no terminal either, but a driver of its own.
+    if not sys.stdout.isatty() and "TEXTUAL_DRIVER" not in os.environ:
         raise UserError("the terminal application needs a terminal", hint="Use `nl2net ask` in scripts and pipes.")
     from nl2net.config import load_settings
     from nl2net.locations import default_locations

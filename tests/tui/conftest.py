@@ -14,6 +14,7 @@ from nl2net.tui import Desk, NetworkApp
 from nl2net.tui.state import Remembered
 from tests.tui.driving import COUNT, Driven, Opener
 
+
 @pytest.fixture
 def opened(locations: Locations) -> Opener:
     """Opens the application; give replies, size, remembered state, and the graph."""

@@ -24,6 +24,12 @@ ROWS = (
 )
 # Questions that the shipped programs do not know, so that the scripted model is asked.
 ASK = "What is the frobnication index of this network?"
+# The change is one that the shipped programs know; the model agrees with them.
+CHANGE = (
+    "```python\ndef answer(graph):\n    changed = graph.copy()\n"
+    "    changed.remove_node('NODE_1')\n    return changed\n```"
+)
+REMOVE = "Remove node Denver"
 WEIGH = "Weigh the nodes by their frobnication"
 
 
@@ -61,12 +67,16 @@ class Driven:
         await self.pilot.pause()
 
     async def seconds_to_cancel(self) -> float:
-        """Press Esc and see how long the run goes on; the pilot's own waiting for an idle screen is left out."""
-        started = time.monotonic()
+        """Press Esc and see how long the run goes on.
+
+        Processor time of this process: on a busy machine the clock on the wall says how long others were served.
+        The pilot's own waiting for an idle screen is left out.
+        """
+        started = time.process_time()
         self.app.post_message(Key("escape", None))
         while self.ask_screen.cancel is not None:
             await asyncio.sleep(0.002)
-        return time.monotonic() - started
+        return time.process_time() - started
 
     def said(self) -> str:
         return "\n".join(notification.message for notification in self.app._notifications)

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from scripted_server import ScriptedServer
 from textual.widgets import Input, TabbedContent
 
 from nl2net.locations import Locations
@@ -18,11 +19,11 @@ from nl2net.tui.state import Remembered
 from nl2net.tui.widgets.changes_view import ChangesView
 from nl2net.tui.widgets.grid import Grid
 from nl2net.tui.widgets.picture import Picture
-from tests.tui.driving import ASK, COUNT, Driven, Opener, text_of
+from tests.tui.driving import ASK, CHANGE, COUNT, REMOVE, Driven, Opener, text_of
 
 
 async def propose(driven: Driven) -> None:
-    await driven.ask("Remove node Denver")
+    await driven.ask(REMOVE)
     assert driven.desk.shown[-1].answer.changes, driven.desk.shown[-1].answer
 
 
@@ -34,7 +35,7 @@ async def act(driven: Driven, key: str) -> None:
 
 
 async def test_approve_undo_and_export(opened: Opener, tmp_path: Path) -> None:
-    async with opened() as driven:
+    async with opened([CHANGE]) as driven:
         await propose(driven)
         screen = driven.app.screen
         assert screen.query_one(TabbedContent).active == "changes"
@@ -57,7 +58,7 @@ async def test_approve_undo_and_export(opened: Opener, tmp_path: Path) -> None:
 
 
 async def test_a_dropped_proposal_cannot_be_approved(opened: Opener) -> None:
-    async with opened() as driven:
+    async with opened([CHANGE]) as driven:
         await propose(driven)
         await act(driven, "d")
         await driven.until(lambda: "dropped" in driven.said(), "dropped")
@@ -68,13 +69,13 @@ async def test_a_dropped_proposal_cannot_be_approved(opened: Opener) -> None:
 
 
 async def test_the_conversation_and_the_working_copy_come_back(opened: Opener, locations: Locations) -> None:
-    async with opened([COUNT]) as driven:
+    async with opened([COUNT, CHANGE]) as driven:
         await driven.ask(ASK)
         await propose(driven)
         await act(driven, "a")
         await driven.until(lambda: driven.desk.graph and driven.desk.graph.schema.nodes == 10, "approved")
     async with opened([COUNT], memory=Remembered.load(locations), graph="") as driven:
-        assert [shown.answer.question for shown in driven.desk.shown] == [ASK, "Remove node Denver"]
+        assert [shown.answer.question for shown in driven.desk.shown] == [ASK, REMOVE]
         assert driven.desk.shown[0].answer.bodies
         assert driven.desk.graph is not None and driven.desk.graph.schema.nodes == 10
         assert driven.desk.session is not None and len(driven.desk.session.versions) == 1
@@ -89,9 +90,11 @@ from nl2net.locations import Locations
 from nl2net.tui import Desk, NetworkApp
 from nl2net.tui.state import Remembered
 root = Path(sys.argv[1])
+settings = Settings(model="scripted", base_url=sys.argv[2], probe_local_servers=False)
 async def main():
     places = Locations(root / "config", root / "data", root / "cache", root / "run")
-    app = NetworkApp(Desk(Settings(), places, environ={}, memory=Remembered(toured=True)), graph="abilene")
+    desk = Desk(settings, places, environ={"OPENAI_API_KEY": "k"}, memory=Remembered(toured=True))
+    app = NetworkApp(desk, graph="abilene")
     async with app.run_test() as pilot:
         while app.desk.graph is None:
             await pilot.pause(0.05)
@@ -109,13 +112,15 @@ asyncio.run(main())
 
 @pytest.mark.slow
 async def test_kill_minus_nine_loses_nothing(opened: Opener, locations: Locations, tmp_path: Path) -> None:
-    child = subprocess.Popen([sys.executable, "-c", CHILD, str(tmp_path)], stdout=subprocess.PIPE, text=True)
-    assert child.stdout is not None
-    line = await asyncio.to_thread(child.stdout.readline)
-    os.kill(child.pid, signal.SIGKILL)
-    child.wait()
-    child.stdout.close()
+    with ScriptedServer([CHANGE]) as server:
+        command = [sys.executable, "-c", CHILD, str(tmp_path), server.base_url]
+        child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert child.stdout is not None
+        line = await asyncio.to_thread(child.stdout.readline)
+        os.kill(child.pid, signal.SIGKILL)
+        child.wait()
+        child.stdout.close()
     assert line.strip() == "READY"
     async with opened(memory=Remembered.load(locations), graph="") as driven:
-        assert [shown.answer.question for shown in driven.desk.shown] == ["Remove node Denver"]
+        assert [shown.answer.question for shown in driven.desk.shown] == [REMOVE]
         assert driven.desk.shown[0].answer.changes

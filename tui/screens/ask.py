@@ -118,6 +118,12 @@ class AskScreen(AskActions):
         if self.cancel is None and event.option.id is not None:
             self.show_turn(int(event.option.id))
 
+    def follow_graph(self) -> None:
+        """Show the graph in the badge and the bar, if it is another version now."""
+        if self.desk.graph is not None:
+            self.query_one(GraphBadge).show_graph(self.desk.graph)
+            self.network_app.state_changed()
+
     # ---- asking and running -------------------------------------------------------------------------------------
 
     @on(Input.Submitted, "#question")
@@ -173,6 +179,8 @@ class AskScreen(AskActions):
         if mine:
             self.end_run(status_words(shown.answer))
         conversation.add_turn(shown, at)
+        if shown.answer.message and not shown.answer.code:
+            self.follow_graph()  # "undo" is understood without a model
         if mine:
             self.show_turn(at)
             self.query_one(AnswerTabs).open_tab("changes" if shown.answer.changes else "result")

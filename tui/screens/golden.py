@@ -108,12 +108,9 @@ class GoldenScreen(BaseScreen):
     @on(Grid.Chosen, "#golden-records")
     def _drill(self, event: Grid.Chosen) -> None:
         record = self._records[event.row]
-        parts = [
-            (record.question, "bold"), f"\n{record.outcome}: {record.reason}\n\n", ("answer  ", "$text-muted"),
-            f"{record.answer}\n", f"{record.message}\n\n", (record.program, "$text-muted"),
-        ]  # fmt: skip
-        safe = [(clean(part[0]), part[1]) if isinstance(part, tuple) else clean(part) for part in parts]
-        self.query_one("#golden-text", Scrolled).update(Content.assemble(*safe))
+        answer = f"\n{record.outcome}: {record.reason}\n\nanswer: {record.answer}\n{record.message}\n\n"
+        parts = [(clean(record.question), "bold"), clean(answer), (clean(record.program), "$text-muted")]
+        self.query_one("#golden-text", Scrolled).update(Content.assemble(*parts))
 
     def action_mark(self) -> None:
         """Mark this run."""

@@ -19,16 +19,16 @@ from nl2net.tui.widgets.grid import Grid
 
 _TEXT = """\
 [b]Asking[/b]
-Type a question, press Enter. Only the schema and the question, names masked, go to the model; the program it writes runs \
-here, sealed from files and network. [b]Sent[/b] shows every byte that left.
+Type a question, press Enter. Only the schema and the question, names masked, go to the model; the program it writes \
+runs here, sealed from files and network. [b]Sent[/b] shows every byte that left.
 
 [b]Judging[/b]
 The printed value is what the program returned, never prose of a model. Read the program; change it and run it again \
 with Ctrl+R. [b]Why[/b] has caveats, confidence and provenance, [b]Tries[/b] every attempt with its findings.
 
 [b]Changing the network[/b]
-A change is a proposal: a difference under [b]Changes[/b], both versions under [b]Picture[/b]. [b]a[/b] approves it for \
-this conversation, [b]u[/b] undoes, [b]e[/b] writes a new file. Your source is never overwritten.
+A change is a proposal: a difference under [b]Changes[/b], both versions under [b]Picture[/b]. [b]a[/b] approves it \
+for this conversation, [b]u[/b] undoes, [b]e[/b] writes a new file. Your source is never overwritten.
 
 [b]Signs[/b]
 [$text-success]●[/] answered   [$text-warning]◌[/] cannot be answered   [$text-warning]?[/] asks back   \

@@ -10,7 +10,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from nl2net.assistant.store import Turn
 from nl2net.model import Library
@@ -69,8 +69,10 @@ class HistoryScreen(BaseScreen):
 
     def _show_turns(self, turns: list[Turn]) -> None:
         self._turns = turns
-        rows = [[t.id, t.created[:16].replace("T", " "), t.status or "unfinished", t.graph, t.question, t.approved or ""]
-                for t in turns]  # fmt: skip
+        rows = [
+            [t.id, t.created[:16].replace("T", " "), t.status or "unfinished", t.graph, t.question, t.approved or ""]
+            for t in turns
+        ]
         self.query_one("#history-grid", Grid).show_rows(COLUMNS, rows)
         self._moved()
 

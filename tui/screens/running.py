@@ -112,7 +112,8 @@ class Running(BaseScreen):
 
     def _note(self, shown: Shown) -> None:
         """One line below the program: where it comes from and what was found in it."""
-        origin = "edited here" if shown.edited else shown.answer.provenance.origin or ("program library" if shown.answer.code else "no program")
+        made_by = shown.answer.provenance.origin or ("program library" if shown.answer.code else "no program")
+        origin = "edited here" if shown.edited else made_by
         parts = [f"{shown.answer.library} · {origin}" if shown.answer.library else origin]
         parts += [f"line {f.line}: {f.message}" for f in shown.answer.findings if f.line][:2]
         self.query_one("#program-note", Static).update(clean_line(" · ".join(parts)))

@@ -58,7 +58,11 @@ class SettingsScreen(BaseScreen):
         locations = self.desk.locations
         names = ("config", "data", "cache", "runtime", "store", "egress_log", "library", "figures")
         lines = [f"{name:<11}{getattr(locations, name)}" for name in names]
-        lines += ["", f"user file  {locations.config / 'config.toml'}", "environment variables NL2NET_NAME come before it"]
+        lines += [
+            "",
+            f"user file  {locations.config / 'config.toml'}",
+            "environment variables NL2NET_NAME come before it",
+        ]
         self._say("\n".join(lines))
 
     def _say(self, text: str) -> None:

@@ -20,7 +20,7 @@ from nl2net.tui.scenes import Scene
 _COLOURS: Mapping[str, str] = {
     "node": "primary", "group": "primary", "marked": "accent", "marked-link": "accent", "added": "success",
     "removed": "error", "changed": "warning", "link": "picture-link", "label": "foreground", "note": "secondary",
-    "title": "accent", "bar": "primary", 
+    "title": "accent", "bar": "primary",
 }  # fmt: skip
 _MARGIN = 2  # cells at each side, for the marks at the edge
 
@@ -114,7 +114,7 @@ def _write_name(canvas: Canvas, scene: Scene, spot: tuple[float, float], at: int
     column, row = int(spot[0]) // 2, int(spot[1]) // 4
     colour = mark.colour if mark.colour in {"marked", "added", "removed", "changed"} else "label"
     for start, line in ((column + 2, row), (column - 1 - len(mark.label), row), (column - 2, row + 1)):
-        fits = 0 <= start and start + len(mark.label) <= wide
+        fits = start >= 0 and start + len(mark.label) <= wide
         if fits and canvas.text(start, line, mark.label, colour, over=False):
             return
 

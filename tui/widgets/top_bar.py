@@ -18,7 +18,9 @@ class TopBar(Horizontal):
     DEFAULT_CSS = """
     TopBar { height: 1; background: $panel; }
     TopBar > #bar-tabs { width: auto; }
-    TopBar > #bar-state { width: 1fr; text-align: right; color: $text-muted; padding-right: 1; text-overflow: ellipsis; }
+    TopBar > #bar-state {
+      width: 1fr; text-align: right; color: $text-muted; padding-right: 1; text-overflow: ellipsis;
+    }
     """
 
     class Open(Message):
