@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -53,8 +54,13 @@ def _write_parquet(columns: Sequence[str], rows: Sequence[Sequence[Any]], path: 
     import pandas as pd
 
     frame = pd.DataFrame({name: _column(rows, at) for at, name in enumerate(_unique(columns))})
-    with atomic_write(path) as stream:
-        duckdb.from_df(frame).write_parquet(stream.name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # DuckDB writes to a name of its own choice, so it gets a folder beside the target and the file is moved.
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder, duckdb.connect() as connection:
+        temporary = Path(folder) / "rows.parquet"
+        connection.execute(f"SET pandas_analyze_sample={max(len(frame), 1)}")
+        connection.from_df(frame).write_parquet(str(temporary))
+        temporary.replace(path)
     return len(rows)
 
 

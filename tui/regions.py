@@ -35,8 +35,8 @@ def region_scene(graph: Any, *, name: str = "") -> Scene:
     matrix = _matrix(graph, nodes)
     degree = np.asarray(matrix.sum(axis=1)).ravel().astype(np.int64)
     order = np.argsort(-degree, kind="stable")
-    centres = _centres(matrix, order)
-    region = _nearest(matrix, centres)
+    centres = _centres(matrix, order, degree)
+    region = _nearest(matrix, centres) if centres else np.zeros(len(nodes), dtype=np.int64)
     sizes = np.bincount(region, minlength=len(centres) + 1)
     labels = [f"{_name(graph, nodes[c])} ({sizes[at]:,})" for at, c in enumerate(centres)]
     labels.append(f"apart ({sizes[-1]:,})")
@@ -73,11 +73,13 @@ def _matrix(graph: Any, nodes: list[Any]) -> Any:
     return matrix
 
 
-def _centres(matrix: Any, order: Any) -> list[int]:
+def _centres(matrix: Any, order: Any, degree: Any) -> list[int]:
     """The busiest nodes, none of them beside another."""
     found: list[int] = []
     blocked = np.zeros(matrix.shape[0], dtype=bool)
     for at in order[:5000]:
+        if not degree[at]:
+            break  # nodes without links are no region
         if not blocked[at]:
             found.append(int(at))
             blocked[matrix.indices[matrix.indptr[at] : matrix.indptr[at + 1]]] = True
