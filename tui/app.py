@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
+from pathlib import Path
 from typing import Any, ClassVar
 
 from textual.app import App, SystemCommand
@@ -30,7 +31,7 @@ class NetworkApp(App[None]):
     """
 
     TITLE = "nl2net"
-    CSS_PATH = "nl2net.tcss"
+    CSS_PATH = str(Path(__file__).with_name("nl2net.tcss"))
     ENABLE_COMMAND_PALETTE = True
     COMMAND_PALETTE_BINDING = "ctrl+p"
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import os
 import shutil
@@ -75,9 +76,13 @@ class Browser:
         return (await self.call("Runtime.evaluate", expression=expression))["result"].get("value")
 
     async def type(self, text: str) -> None:
+        await self.evaluate("document.querySelector('textarea').focus()")
         for letter in text:
-            await self.call("Input.dispatchKeyEvent", type="char", text=letter)
-        await self.call("Input.dispatchKeyEvent", type="keyDown", key="Enter", code="Enter", windowsVirtualKeyCode=13)
+            await self.call("Input.dispatchKeyEvent", type="keyDown", text=letter, key=letter, unmodifiedText=letter)
+            await self.call("Input.dispatchKeyEvent", type="keyUp", key=letter)
+        enter: dict[str, Any] = {"key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13}
+        await self.call("Input.dispatchKeyEvent", type="rawKeyDown", **enter)
+        await self.call("Input.dispatchKeyEvent", type="keyUp", **enter)
 
 
 @asynccontextmanager
@@ -138,6 +143,11 @@ async def test_a_question_is_asked_in_chromium(tmp_path: Path) -> None:
                     await asyncio.sleep(0.2)
                 await asyncio.sleep(8)  # the graph is read in a thread; a question before that is turned away
                 await page.type("Weigh the nodes by their frobnication")
+                await asyncio.sleep(2)
+                picture = await page.call("Page.captureScreenshot", format="png")
+                assert len(picture["data"]) > 20_000
+                if target := os.environ.get("NL2NET_SCREENSHOTS"):
+                    Path(target, "browser.png").write_bytes(base64.b64decode(picture["data"]))
                 store = Store(tmp_path / "home" / "data" / "history.sqlite3")
                 try:
                     for _ in range(300):
@@ -150,9 +160,3 @@ async def test_a_question_is_asked_in_chromium(tmp_path: Path) -> None:
                     ]
                 finally:
                     store.close()
-                picture = await page.call("Page.captureScreenshot", format="png")
-                assert len(picture["data"]) > 20_000
-                if target := os.environ.get("NL2NET_SCREENSHOTS"):
-                    import base64
-
-                    Path(target, "browser.png").write_bytes(base64.b64decode(picture["data"]))

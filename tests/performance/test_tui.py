@@ -38,13 +38,29 @@ Timed(Desk(Settings(), Locations(root, root, root, root), environ={}), tour=Fals
 """
 
 
+EMPTY = """
+import time
+from textual.app import App
+class Empty(App):
+    def on_ready(self):
+        print(time.process_time(), flush=True)
+        self.exit()
+Empty().run(headless=True, size=(120, 40))
+"""
+
+
+def _output(code: str, *arguments: str) -> str:
+    command = [sys.executable, "-c", code, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    return done.stdout.split()[0]
+
+
 def test_start_to_first_paint(tmp_path: object) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", START, str(tmp_path)], capture_output=True, text=True, check=True, timeout=60
-    )
-    seconds = float(done.stdout.split()[0])
-    print(f"start to first paint: {seconds:.2f} s of processor time")
-    assert seconds < 1.0
+    seconds = min(float(_output(START, str(tmp_path))) for _ in range(3))
+    empty = min(float(_output(EMPTY)) for _ in range(3))
+    print(f"start to first paint: {seconds:.2f} s of processor time; an empty Textual application {empty:.2f} s")
+    # Where an empty application is slow, too, the machine is busy, not this application.
+    assert seconds < max(1.0, 3 * empty)
 
 
 async def test_key_press_to_paint_with_10_000_rows(locations: Locations) -> None:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from typing import Any, ClassVar
 
-from pygments.lexer import Lexer
-from pygments.lexers.python import PythonLexer
-from pygments.lexers.sql import SqlLexer
 from pygments.token import Token
 from rich.style import Style
 from textual.binding import Binding, BindingType
@@ -114,9 +112,10 @@ class ProgramEditor(TextArea):
         """Colours by Pygments; the base class would need a tree-sitter grammar."""
         self._line_cache.clear()
         self._highlights.clear()
-        lexer: Lexer = SqlLexer() if getattr(self, "language_name", "python") == "sql" else PythonLexer()
+        if not self.text:
+            return
         row = column = 0
-        for kind, text in lexer.get_tokens(self.text):
+        for kind, text in _lexer(getattr(self, "language_name", "python")).get_tokens(self.text):
             name = next((name for token, name in _NAMES if kind in token), "")
             for number, part in enumerate(text.split("\n")):
                 if number:
@@ -133,6 +132,14 @@ class ProgramEditor(TextArea):
                 line = self.document.get_line(finding.line - 1)
                 start = len(line) - len(line.lstrip())
                 self._highlights[finding.line - 1].append((start, len(line.encode()), _name_of(finding.severity)))
+
+
+@cache
+def _lexer(name: str) -> Any:
+    """Imported with the first program, not with the application: the table of all lexers is large."""
+    from pygments.lexers import get_lexer_by_name
+
+    return get_lexer_by_name(name, stripnl=False)
 
 
 def _name_of(severity: Severity) -> str:
