@@ -84,6 +84,8 @@ def _problems(sandbox: Sandbox, graph_name: str) -> Iterator[str]:
             yield f"{one.name}: {serious[0].message}"
         if report.outcome is not Outcome.OK or report.value is None:
             yield f"{one.name}: {report.outcome} {report.error} {report.value!r}"
+        elif report.result is not None and report.result.type != one.type and graph_name == one.graphs[0]:
+            yield f"{one.name}: type {report.result.type}, not {one.type}"
     holder.stop()
 
 
