@@ -60,6 +60,7 @@ class Preparer:
             screen.missing_concept(text, schema),
             screen.no_paths(text, schema),
             None if options.assume else screen.vague(text, schema),
+            screen.incomplete(text, schema),
         )
         return next((verdict for verdict in verdicts if verdict is not None), None)
 

@@ -128,7 +128,8 @@ def _holds(concept: _Concept, attribute: AttributeSchema) -> bool:
 
 
 def _in_kinds(concept: _Concept, schema: GraphSchema) -> bool:
-    return any(concept.names.search(kind) for kind in (*schema.node_kinds, *schema.edge_kinds))
+    # The shape of the ids counts too: nodes that are called by their address have one.
+    return any(concept.names.search(kind) for kind in (*schema.node_kinds, *schema.edge_kinds, schema.id_shape))
 
 
 def no_paths(question: str, schema: GraphSchema) -> Verdict | None:
@@ -169,6 +170,28 @@ def vague(question: str, schema: GraphSchema) -> Verdict | None:
         "clarify.j2", word=repr(found.group()), reason="has several measures", ask="By which one?", choices=choices
     )
     return Verdict(Status.NEEDS_CLARIFICATION, message, choices=choices)
+
+
+def incomplete(question: str, schema: GraphSchema) -> Verdict | None:
+    """A free subnet without its parent prefix or its size: ask for what is missing."""
+    wanted = _any_part("wanted", question)
+    if wanted is None or not any(a.role in {"prefix", "address"} for a in schema.attributes):
+        return None
+    missing = []
+    if _any_part("parent", question) is None:
+        missing.append("inside which prefix")
+    if _any_part("size", question) is None:
+        missing.append("of which size (such as /28)")
+    if not missing:
+        return None
+    return Verdict(
+        Status.NEEDS_CLARIFICATION,
+        f"{wanted.group().strip()!r}: {' and '.join(missing)}? Name {'both' if len(missing) == 2 else 'it'} in the question.",
+    )
+
+
+def _any_part(key: str, question: str) -> re.Match[str] | None:
+    return re.search(rf"(?<!\w)(?:{'|'.join(wordings()['subnet'][key])})(?!\w)", question, re.IGNORECASE)
 
 
 def _criteria(schema: GraphSchema) -> Iterable[str]:
