@@ -184,10 +184,8 @@ def incomplete(question: str, schema: GraphSchema) -> Verdict | None:
         missing.append("of which size (such as /28)")
     if not missing:
         return None
-    return Verdict(
-        Status.NEEDS_CLARIFICATION,
-        f"{wanted.group().strip()!r}: {' and '.join(missing)}? Name {'both' if len(missing) == 2 else 'it'} in the question.",
-    )
+    message = f"{wanted.group().strip()!r}: {' and '.join(missing)}? Say so in the question."
+    return Verdict(Status.NEEDS_CLARIFICATION, message)
 
 
 def _any_part(key: str, question: str) -> re.Match[str] | None:
