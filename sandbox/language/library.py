@@ -19,6 +19,8 @@ from nl2net.sandbox.language.strictness import require_nodes
 
 RANDOM_METHODS = "random"
 ALGORITHMS = "networkx.algorithms."
+# Costs a quarter of a second to import and is rarely used.
+LATE = frozenset({"scipy.cluster.vq"})
 
 
 class _NdarrayMeta(type):
@@ -168,7 +170,6 @@ def seeded_overrides() -> Mapping[tuple[str, str], Any]:
     import json
 
     import pandas as pd
-    from scipy.cluster import vq
 
     table: dict[tuple[str, str], Any] = {
         ("networkx", "set_node_attributes"): _set_node_attributes,
@@ -184,18 +185,20 @@ def seeded_overrides() -> Mapping[tuple[str, str], Any]:
         ("json", "dumps"): _refuse_keywords(json.dumps, ("cls",)),
         ("json", "loads"): _refuse_keywords(json.loads, ("cls",)),
     }
-    for name in ("kmeans", "kmeans2"):
-        table["scipy.cluster.vq", name] = _seeded_kmeans(getattr(vq, name))
     return table
 
 
-def _seeded_kmeans(function: Callable[..., Any]) -> Callable[..., Any]:
+def _late(module: str, name: str) -> Callable[..., Any]:
+    """A function of a costly module, imported at its first call: the worker has loaded it by then if it is needed."""
+
     def call(*args: Any, **kwargs: Any) -> Any:
-        if "seed" not in kwargs and "rng" not in kwargs:
+        function = getattr(resolve_module(module), name)
+        if name.startswith("kmeans") and "seed" not in kwargs and "rng" not in kwargs:
             kwargs["seed"] = current().seed
         return function(*args, **kwargs)
 
-    return _named(call, function)
+    call.__name__ = call.__qualname__ = name
+    return call
 
 
 @cache
@@ -205,6 +208,9 @@ def static_proxies() -> Mapping[str, ModuleProxy]:
     tables: dict[str, dict[str, Any]] = {}
     for owner in policy.owners("module"):
         if owner == RANDOM_METHODS:
+            continue
+        if owner in LATE:
+            tables[owner] = {name: _late(owner, name) for name in policy.names("module", owner)}
             continue
         module = resolve_module(owner)
         tables[owner] = {}

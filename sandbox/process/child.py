@@ -30,6 +30,7 @@ EMPTY_REPLY: Mapping[str, Any] = {
     "printed": "",
     "findings": [],
     "kind": "",
+    "late": "",
     "place": [],
     "operands": [],
     "error": "",
