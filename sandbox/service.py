@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from nl2net.errors import Nl2netError, Unavailable
 from nl2net.model import GraphSchema, Library
-from nl2net.sandbox.feedback import build_feedback
+from nl2net.sandbox.feedback import advice, build_feedback
 from nl2net.sandbox.outcome import (
     CheckReport,
     Facts,
@@ -192,6 +192,7 @@ class Sandbox:
         report = run_report(reply, limits=_CHECK_LIMITS, graph=None, facts=facts)
         line = reply.fields["place"][0] if reply.fields and reply.fields["place"] else None
         error = report.error or "; ".join(finding.message for finding in report.findings)
+        error += advice(error, schema)
         return TwinReport(report.outcome, error, line, report.result.type.value if report.result else "")
 
     def layers(self) -> LayerReport:
