@@ -231,6 +231,8 @@ def wrapped_methods() -> dict[tuple[type, str], Callable[[Any], Any]]:
     table: dict[tuple[type, str], Callable[[Any], Any]] = {}
     for cls in takers:
         for method in NAME_TAKERS:
+            if method == "filter" and cls in (pd.DataFrame, pd.Series):
+                continue  # takes labels there, never a method name
             if any(hasattr(sub, method) for sub in (cls, *cls.__subclasses__())):
                 table[cls, method] = name_taker(method)
     for cls in (pd.DataFrame, pd.Series, BaseGroupBy):

@@ -131,6 +131,8 @@ def _written_names(node: ast.AST) -> Iterator[str]:
         "reset_index",
         "add_weighted_edges_from",
     ):
+        if name == "add_weighted_edges_from":
+            yield "weight"
         for argument in [*node.args, *(k.value for k in node.keywords)]:
             yield from _texts(argument)
 

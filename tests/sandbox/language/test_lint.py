@@ -12,7 +12,7 @@ from nl2net.sandbox.language import lint, validate
 from nl2net.sandbox.outcome import Facts
 from tests.sandbox.language import slips
 from tests.sandbox.language.good_programs import GOOD, GOOD_PANDAS, GOOD_SQL
-from tests.sandbox.language.programs import benign_programs
+from tests.sandbox.language.programs import benign_programs, everyday_programs
 
 FLAGGING = (Severity.REFUSE, Severity.REPAIR)
 CASES = [
@@ -182,3 +182,18 @@ def test_a_placeholder_that_the_question_does_not_have_stops_the_program(given: 
     assert rules == {"unknown-placeholder"} and "unknown-placeholder" in MUST_NOT_RUN
     both = findings(program, schema=SPEEDS, facts=Facts(placeholders=("NODE_1", "NODE_2")))
     assert [f for f in both if f.severity in FLAGGING] == []
+
+
+# Slips that stand in the everyday programs on purpose: guarded by ``hasattr``, or a key that nobody has.
+ON_PURPOSE = {"unknown-name", "unknown-attribute", "compares-names", "parallel-dropped"}
+
+
+@pytest.mark.parametrize("source", everyday_programs())
+def test_everyday_programs_are_hardly_flagged(source: str) -> None:
+    found = [(f.rule, f.message) for f in findings(source) if f.severity in FLAGGING]
+    assert [one for one in found if one[0] not in ON_PURPOSE] == []
+
+
+def test_false_repairs_over_everyday_programs_stay_few() -> None:
+    flagged = [s for s in everyday_programs() if any(f.severity in FLAGGING for f in findings(s))]
+    assert len(flagged) <= 6
