@@ -14,6 +14,7 @@ from nl2net.errors import RefusedCode
 from nl2net.sandbox.language.frames import pivot_taker
 from nl2net.sandbox.language.policy import load_policy, resolve_module
 from nl2net.sandbox.language.proxies import ModuleProxy
+from nl2net.sandbox.language.remarks import merge_taker, parts_of
 from nl2net.sandbox.language.state import current
 from nl2net.sandbox.language.strictness import require_nodes
 
@@ -177,6 +178,10 @@ def seeded_overrides() -> Mapping[tuple[str, str], Any]:
         ("networkx", "subgraph"): _induced_subgraph,
         ("networkx", "induced_subgraph"): _induced_subgraph,
         ("pandas", "pivot_table"): pivot_taker(pd.pivot_table, 4),
+        ("networkx", "connected_components"): parts_of(nx.connected_components),
+        ("networkx", "weakly_connected_components"): parts_of(nx.weakly_connected_components),
+        ("networkx", "strongly_connected_components"): parts_of(nx.strongly_connected_components),
+        ("pandas", "merge"): merge_taker(pd.merge),
         ("pandas", "crosstab"): pivot_taker(pd.crosstab, 5),
         ("numpy.random", "default_rng"): _default_rng,
         ("collections", "namedtuple"): _namedtuple,
