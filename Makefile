@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 TREE := build/tree/nl2net
 MAPPED := prompts sandbox graphs golden tui
 # Extras that run on this machine without root, containers or a GPU.
-EXTRAS ?= dev,formats,local
+EXTRAS ?= dev,formats,local,flows,incident,k8s
 
 .PHONY: help setup ask test lint types contracts bench docs clean tree
 help:  ## Show the targets
@@ -22,6 +22,7 @@ $(STAMP): pyproject.toml .ci/constraints.txt
 
 ask: setup  ## Ask a sample question of a shipped network with the built-in model
 	$(BIN)/nl2net model pull builtin
+	$(BIN)/nl2net model pull embedder
 	$(BIN)/nl2net ask "Which links would split the network if they failed?" --graph geant2012 --model builtin
 
 # Type checker and import contracts follow files, not import hooks: show them the package as it is installed.

@@ -68,7 +68,7 @@ class Comparison:
     extra_columns: bool = False
     predicate: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    keys: Mapping[str, float] = field(default_factory=dict)
+    keys: Mapping[str, int | float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

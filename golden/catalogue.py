@@ -18,7 +18,29 @@ from nl2net.model import Library, ResultType, Status
 
 APPLICATIONS = ("traffic", "planning")
 _KEYS = frozenset(
-    ["intent", "level", "type", "mode", "slots", "needs", "split", "program", "pandas", "sql", "dev", "eval", "outcome", "missing", "ordered", "key_column", "absolute", "extra", "predicate", "parameters", "ends"]
+    [
+        "intent",
+        "level",
+        "type",
+        "mode",
+        "slots",
+        "needs",
+        "split",
+        "program",
+        "pandas",
+        "sql",
+        "dev",
+        "eval",
+        "outcome",
+        "missing",
+        "ordered",
+        "key_column",
+        "absolute",
+        "extra",
+        "predicate",
+        "parameters",
+        "ends",
+    ]
 )
 
 
@@ -107,7 +129,7 @@ def _parse(record: dict[str, Any], application: str, path: str) -> Intent:
         for library, key in ((Library.NETWORKX, "program"), (Library.PANDAS, "pandas"), (Library.SQL, "sql"))
         if key in record
     }
-    options = {
+    options: dict[str, Any] = {
         key: record[key]
         for key in ("ordered", "key_column", "absolute", "extra", "predicate", "parameters", "ends")
         if key in record

@@ -33,6 +33,7 @@ class Verdict:
 
 
 _YES = Verdict(True)
+PLAIN = Comparison()
 
 
 def is_graph(value: object) -> bool:
@@ -54,7 +55,7 @@ def open_result(value: Any) -> Any:
 def compare(
     expected: Any,
     given: Any,
-    comparison: Comparison = Comparison(),
+    comparison: Comparison = PLAIN,
     *,
     graph: Any = None,
     changes: Changes | None = None,
@@ -164,7 +165,8 @@ def _compare_change(
 
 
 def _compare_partition(expected: Any, given: Any) -> Verdict:
-    wanted, found = classes_of(expected), classes_of(given)
+    wanted = classes_of(expected) or []
+    found = classes_of(given, frozenset().union(*wanted))
     if found is None:
         return Verdict(False, "not an assignment of items to classes")
     return Verdict(wanted == found, "" if wanted == found else f"{len(found)} classes differ from the key's")
@@ -233,7 +235,8 @@ def _ends(rows: tuple[Row, ...], comparison: Comparison) -> tuple[Row, ...]:
 def _rows_fault(wanted: Sequence[Row], rows: Sequence[Row], comparison: Comparison, tolerance: Tolerance) -> str:
     if not same_rows(wanted, rows, tolerance):
         lost = [row for row in wanted if not any(same_rows([row], [other], tolerance) for other in rows[:500])]
-        return f"the rows differ: {len(lost)} of {len(wanted)} not found, first {list(lost[0]) if lost else 'a repetition'}"
+        first = list(lost[0]) if lost else "a repetition"
+        return f"the rows differ: {len(lost)} of {len(wanted)} not found, first {first}"
     if comparison.ordered:
         column = comparison.key_column
         for a, b in zip(wanted, rows, strict=True):

@@ -1,7 +1,7 @@
 """Runs reference programs of the shipped catalogue on this machine's own interpreter.
 
-Only texts that the catalogue made are run here. A program of a suite file or of a model belongs into the sandbox; suites
-carry the expected answers, so that running a suite needs neither.
+Only texts that the catalogue made are run here. A program of a suite file or of a model belongs into the sandbox;
+suites carry the expected answers, so that running a suite needs neither.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import networkx as nx
 
@@ -31,7 +32,7 @@ def facts_of(built: BuiltGraph) -> frozenset[str]:
 
 def _traffic_facts(built: BuiltGraph) -> set[str]:
     found = set()
-    plain = nx.Graph(built.graph)
+    plain: Any = nx.Graph(built.graph)
     found.add("connected" if nx.is_connected(plain) else "disconnected")
     if built.words["named"]:
         found.add("named")

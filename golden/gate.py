@@ -49,7 +49,7 @@ def prove(intent: Intent, built: BuiltGraph, values: Mapping[str, str]) -> Proof
         except Exception as error:
             raise Rejected(f"error {type(error).__name__}") from error
         changes = _changes(intent, built, graph, result)
-        unsafe = bool(changes) and built.source.recipe == "planning" and broken_invariants(built, result, changes)
+        unsafe = changes is not None and built.source.recipe == "planning" and broken_invariants(built, result, changes)
     if unsafe:
         raise Rejected("unsafe")
     solved = solve(intent, built, values)
@@ -108,12 +108,13 @@ def _prove_value(intent: Intent, built: BuiltGraph, program: str, result: Any, s
             comparison = _top_k(comparison, plain, solved.value)
             expected: Any = plain
         case Mode.ANY_OF:
-            expected = to_json(solved.value)
+            expected = _sorted(to_json(solved.value))
         case Mode.PREDICATE:
             comparison = replace(comparison, parameters={**comparison.parameters, **solved.parameters})
             expected = plain
         case _:
-            expected = plain
+            # References may walk over sets, whose order changes from process to process; keys must not.
+            expected = plain if comparison.ordered else _sorted(plain)
             if not compare(to_json(solved.value), plain, comparison, graph=built.graph):
                 raise Rejected("disagreement")
     if not compare(expected, result, comparison, graph=built.graph):
@@ -129,9 +130,9 @@ def _top_k(comparison: Comparison, rows: list[list[Any]], ranking: list[tuple[An
     cut = ranking[len(rows) - 1][-1]
     ascending = bool(comparison.parameters.get("ascending"))
     allowed = [row for row in ranking if (row[-1] <= cut if ascending else row[-1] >= cut)]
-    flat = [row for row in as_rows(allowed).rows]
-    flat = list(free_ends(flat)) if comparison.parameters.get("free_ends") else flat
-    keys = {json.dumps(list(row[:-1])): row[-1] for row in flat}
+    flat = as_rows(allowed).rows
+    flat = free_ends(flat) if comparison.parameters.get("free_ends") else flat
+    keys = {json.dumps(list(row[:-1])): to_json(row[-1]) for row in flat}
     return replace(comparison, key_column=column, keys=keys)
 
 
@@ -149,7 +150,17 @@ def to_json(value: Any) -> Any:
         return [to_json(item) for item in value]
     if isinstance(value, dict) or hasattr(value, "to_dict"):
         return [list(row) for row in as_rows(value).rows]
-    return value.item() if hasattr(value, "item") else value
+    value = value.item() if hasattr(value, "item") else value
+    return stable(value) if isinstance(value, float) and math.isfinite(value) else value
+
+
+def stable(value: float) -> float:
+    """A float of twelve digits: the last ones depend on library versions, and suites must not."""
+    return float(f"{value:.12g}")
+
+
+def _sorted(value: Any) -> Any:
+    return sorted(value, key=json.dumps) if isinstance(value, list) else value
 
 
 def _finite(value: Any) -> bool:

@@ -95,7 +95,7 @@ def generate(recipe: Recipe) -> Generated:
             seen.add(case.id)
             made.cases.append(case)
             idle = 0
-        if idle > 40 * len(_order(recipe.application, recipe.split)):
+        if idle > 8 * len(_order(recipe.application, recipe.split)):
             raise UserError(
                 f"only {len(made.cases)} distinct cases, {recipe.count} asked", hint="Raise the number of graphs."
             )

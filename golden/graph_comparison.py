@@ -1,4 +1,4 @@
-"""Graphs by node id: equality, the first differences by class, and the difference between a graph and its changed copy."""
+"""Graphs by node id: equality, the first differences by class, and the difference to a changed copy."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _edges(graph: Any) -> dict[tuple[str, ...], Attributes]:
 
 def changed_attributes(before: Attributes, after: Attributes, tolerance: Tolerance = EXACT) -> dict[str, list[Any]]:
     """Old and new value of every attribute that differs."""
-    if before == after and not any(isinstance(value, bool) for value in after.values()):
+    if before == after and bool not in map(type, before.values()) and bool not in map(type, after.values()):
         return {}
     found = {}
     for name in dict.fromkeys([*before, *after]):
@@ -44,7 +44,7 @@ def changed_attributes(before: Attributes, after: Attributes, tolerance: Toleran
 
 def _same_value(old: Any, new: Any, tolerance: Tolerance) -> bool:
     if old is _MISSING or new is _MISSING:
-        return old is new
+        return bool(old is new)
     if isinstance(old, (list, tuple)) and isinstance(new, (list, tuple)):
         # The order of a list attribute is part of its value.
         return len(old) == len(new) and all(_same_value(a, b, tolerance) for a, b in zip(old, new, strict=True))
@@ -53,7 +53,9 @@ def _same_value(old: Any, new: Any, tolerance: Tolerance) -> bool:
 
 def _same_storage(left: Any, right: Any) -> bool:
     """A fast yes in C; a no decides nothing, for tolerance and the order of ends come after."""
-    return left.is_directed() == right.is_directed() and left._node == right._node and left._adj == right._adj
+    if left.is_directed() != right.is_directed():
+        return False
+    return bool(left._node == right._node and left._adj == right._adj)
 
 
 def edge_record(ends: tuple[str, ...], attributes: Attributes, **extra: Any) -> dict[str, Any]:
@@ -76,7 +78,7 @@ def difference(before: Any, after: Any, *, tolerance: Tolerance = EXACT) -> Chan
     >>> difference(a, b).nodes_removed, difference(a, b).edges_removed
     (('y',), ({'source': 'x', 'target': 'y'},))
     """
-    if before is after or (_same_storage(before, after) and not _has_booleans(after)):
+    if before is after or (_same_storage(before, after) and not (_has_booleans(before) or _has_booleans(after))):
         return Changes()
     old_nodes, new_nodes = dict(before.nodes(data=True)), dict(after.nodes(data=True))
     old_edges, new_edges = _edges(before), _edges(after)
@@ -94,8 +96,8 @@ def difference(before: Any, after: Any, *, tolerance: Tolerance = EXACT) -> Chan
 
 def _has_booleans(graph: Any) -> bool:
     # In Python True == 1, so equal storage may hide an attribute that changed its type.
-    return any(isinstance(v, bool) for _, d in graph.nodes(data=True) for v in d.values()) or any(
-        isinstance(v, bool) for _, _, d in graph.edges(data=True) for v in d.values()
+    return any(bool in map(type, data.values()) for data in graph._node.values()) or any(
+        bool in map(type, data.values()) for row in graph._adj.values() for data in row.values()
     )
 
 
@@ -171,7 +173,7 @@ def _change_parts(changes: Changes, *, directed: bool) -> list[tuple[str, dict[A
         ("nodes changed", {n: {k: new for k, (_, new) in d.items()} for n, d in changes.nodes_changed.items()}),
         ("edges added", _by_ends(changes.edges_added, directed=directed)),
         # A difference may name the attributes of a removed edge or not.
-        ("edges removed", dict.fromkeys(_by_ends(changes.edges_removed, directed=directed), {})),
+        ("edges removed", {e: {} for e in _by_ends(changes.edges_removed, directed=directed)}),
         ("edges changed", {e: {k: new for k, (_, new) in d["changed"].items()} for e, d in changed.items()}),
     ]
 

@@ -102,7 +102,7 @@ class _Recording:
         self._owners: dict[int, tuple[Any, ...]] | None = None
         self.node_attr_dict_factory = lambda: _Attributes(self.journal)
         self.edge_attr_dict_factory = lambda: _Attributes(self.journal)
-        super().__init__(incoming, **attributes)
+        super().__init__(incoming, **attributes)  # type: ignore[call-arg]
         self.journal.forget()
 
     def copy(self, as_view: bool = False) -> Any:
@@ -173,11 +173,11 @@ class _Recording:
         return self._owners
 
 
-class JournalGraph(_Recording, nx.Graph):  # type: ignore[type-arg]
+class JournalGraph(_Recording, nx.Graph):  # type: ignore[misc, type-arg]
     """Undirected graph with a journal."""
 
 
-class JournalDiGraph(_Recording, nx.DiGraph):  # type: ignore[type-arg]
+class JournalDiGraph(_Recording, nx.DiGraph):  # type: ignore[misc, type-arg]
     """Directed graph with a journal."""
 
 
@@ -203,11 +203,15 @@ class _Reader:
     def read(self) -> Changes:
         graph, owners = self._graph, self._graph.owners()
         old_nodes = graph.journal.before(graph._node)
-        added = [] if old_nodes is None else [n for n in graph._node.keys() - old_nodes.keys()]
-        removed = [] if old_nodes is None else [n for n in old_nodes.keys() - graph._node.keys()]
+        added = [] if old_nodes is None else list(graph._node.keys() - old_nodes.keys())
+        removed = [] if old_nodes is None else list(old_nodes.keys() - graph._node.keys())
+        for n in (old_nodes or {}).keys() & graph._node.keys():
+            again = graph._node[n]
+            if again is not old_nodes[n] and (found := changed_attributes(self._old(old_nodes[n]), again)):
+                self._nodes[n] = found
         for target, content in graph.journal.saved():
             match owners.get(id(target)):
-                case ("node", n) if n in graph._node:
+                case ("node", n) if graph._node.get(n) is target:
                     if found := changed_attributes(content, target):
                         self._nodes[n] = found
                 case ("link", u, v) if graph._adj.get(u, {}).get(v) is target:
@@ -234,6 +238,14 @@ class _Reader:
             self._removed[self._ends(u, v)] = {}
         for v in now.keys() - before.keys():
             self._added[self._ends(u, v)] = now[v]
+        for v in now.keys() & before.keys():
+            # A link that was removed and added again has new attributes in a new dictionary.
+            if now[v] is not before[v] and (found := changed_attributes(self._old(before[v]), now[v])):
+                self._changed[self._ends(u, v)] = {"changed": found}
+
+    def _old(self, target: dict[Any, Any]) -> dict[Any, Any]:
+        saved: dict[Any, Any] | None = self._graph.journal.before(target)
+        return target if saved is None else saved
 
 
 def _records(found: dict[tuple[str, str], dict[str, Any]]) -> tuple[dict[str, Any], ...]:

@@ -7,7 +7,7 @@ from functools import cache
 from itertools import product
 
 from nl2net.golden.case import GraphSource, Pair, Split
-from nl2net.golden.catalogue import APPLICATIONS, Intent, fill, intents, slots_used
+from nl2net.golden.catalogue import APPLICATIONS, Intent, fill, intents
 from nl2net.golden.planning_graphs import FLAVOURS
 from nl2net.golden.recipes import build_graph
 from nl2net.golden.slots import Draw, NoOperand, draw_slots
@@ -76,9 +76,3 @@ def _first_draw(intent: Intent, sources: list[GraphSource], stream: Stream) -> t
         except NoOperand:
             continue
     raise AssertionError(f"no graph of the library fits the intent {intent.name!r}")
-
-
-def unused_slots(intent: Intent) -> frozenset[str]:
-    """Private slots of an intent that no wording mentions: a fault of the catalogue."""
-    mentioned = frozenset().union(*(slots_used(form) for form in (*intent.dev, *intent.eval)))
-    return frozenset(intent.slots) - mentioned

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from typing import Any
 
 import networkx as nx
@@ -59,7 +60,7 @@ def check_path(answer: Any, graph: Any, parameters: Mapping[str, Any]) -> str:
             return "the path does not join the two hosts"
     assert path is not None
     total = 0
-    for u, v in zip(path, path[1:], strict=False):
+    for u, v in pairwise(path):
         if not graph.has_edge(u, v):
             return f"there is no link {u} - {v}"
         total += graph.edges[u, v][parameters["weight"]] if parameters.get("weight") else 1
@@ -94,7 +95,7 @@ def check_spanning_tree(answer: Any, graph: Any, parameters: Mapping[str, Any]) 
 @predicate("colouring")
 def check_colouring(answer: Any, graph: Any, parameters: Mapping[str, Any]) -> str:
     """Every host has one colour, linked hosts differ, and no more than ``colours`` are used."""
-    classes = classes_of(answer)
+    classes = classes_of(answer, frozenset(map(str, graph)))
     if classes is None:
         return "not an assignment of hosts to colours"
     colour = {host: number for number, members in enumerate(classes) for host in members}
@@ -106,8 +107,10 @@ def check_colouring(answer: Any, graph: Any, parameters: Mapping[str, Any]) -> s
     return f"{len(classes)} colours, {parameters['colours']} allowed" if len(classes) > parameters["colours"] else ""
 
 
-def classes_of(answer: Any) -> list[frozenset[str]] | None:
+def classes_of(answer: Any, items: frozenset[str] = frozenset()) -> list[frozenset[str]] | None:
     """Classes of a partition, given as a mapping, a two-column table or a list of groups; ``None`` if it is neither.
+
+    ``items`` are all that there is to part; they tell groups of two from pairs of item and label.
 
     Examples
     --------
@@ -121,7 +124,10 @@ def classes_of(answer: Any) -> list[frozenset[str]] | None:
     if rows.rows and len(lists) == len(rows.rows):
         return sorted((frozenset(map(str, row[1])) for row in lists), key=sorted)
     groups: dict[str, set[str]] = {}
-    if rows.width == 2 and len({row[0] for row in rows.rows}) == len(rows.rows):
+    cells = [str(cell) for row in rows.rows for cell in row]
+    if rows.rows and len(cells) == len(items) and set(cells) == items:
+        groups = {str(number): set(map(str, row)) for number, row in enumerate(rows.rows)}
+    elif rows.width == 2 and len({row[0] for row in rows.rows}) == len(rows.rows):
         for host, label in rows.rows:
             groups.setdefault(repr(float(label)) if isinstance(label, int) else repr(label), set()).add(str(host))
     elif isinstance(answer, (list, tuple)) and all(isinstance(group, (list, tuple)) for group in answer):

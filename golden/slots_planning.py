@@ -21,7 +21,8 @@ def ports_below(built: BuiltGraph, entity: str) -> list[str]:
     """Ports below an entity by containment, once per graph."""
     key = f"ports {entity}"
     if key not in built.cache:
-        found, queue = [], [entity]
+        found: list[str] = []
+        queue = [entity]
         while queue:
             for child in built.children[queue.pop()]:
                 (found if built.nodes[child]["kind"] == built.words["PORT"] else queue).append(child)

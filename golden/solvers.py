@@ -20,8 +20,8 @@ _SOLVERS: dict[tuple[str, str], Solver] = {}
 class Solved:
     """What the second solver found.
 
-    ``value`` is the answer; for mode ``any_of`` the list of all right ones, for ``top_k`` the whole ranking with the key
-    last. ``parameters`` are those of a predicate, ``changes`` the wanted difference.
+    ``value`` is the answer; for mode ``any_of`` the list of all right ones, for ``top_k`` the whole ranking with the
+    key last. ``parameters`` are those of a predicate, ``changes`` the wanted difference.
     """
 
     values: Values

@@ -52,7 +52,8 @@ def switches_below(b: BuiltGraph, entity: str) -> list[str]:
     """Switches that an entity contains at any depth."""
     key = f"switches {entity}"
     if key not in b.cache:
-        found, queue = [], [entity]
+        found: list[str] = []
+        queue = [entity]
         while queue:
             for child in b.children[queue.pop()]:
                 (found if b.nodes[child]["kind"] == b.words["SWITCH"] else queue).append(child)

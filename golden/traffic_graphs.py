@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import networkx as nx
@@ -121,7 +122,7 @@ def _add_links(graph: Any, words: dict[str, str], stream: Stream, *, hosts: list
         u, v = stream.pick(ends), stream.pick(main)
         if u != v:
             _link(graph, words, stream, pair=(u, v))
-    for left, right in zip(aside, aside[1:], strict=False):
+    for left, right in pairwise(aside):
         _link(graph, words, stream, pair=(left, right))
 
 

@@ -15,7 +15,36 @@ _AFTER = {Split.DEV: (" Thanks!", " thx"), Split.EVAL: (" Thank you.", " cheers"
 _WORD = re.compile(r"^[a-z]{5,}$")
 # A wrong letter here would change what is asked.
 _KEPT = frozenset(
-    ["bytes", "packets", "flows", "fewer", "ports", "route", "least", "above", "below", "under", "heavy", "label", "total", "prefix", "drained", "degree", "more", "most", "less", "first", "largest", "smallest", "highest", "lowest", "fewest", "without", "ascending", "descending"]
+    [
+        "bytes",
+        "packets",
+        "flows",
+        "fewer",
+        "ports",
+        "route",
+        "least",
+        "above",
+        "below",
+        "under",
+        "heavy",
+        "label",
+        "total",
+        "prefix",
+        "drained",
+        "degree",
+        "more",
+        "most",
+        "less",
+        "first",
+        "largest",
+        "smallest",
+        "highest",
+        "lowest",
+        "fewest",
+        "without",
+        "ascending",
+        "descending",
+    ]
 )
 
 

@@ -36,19 +36,29 @@ def coerce_texts(values: Sequence[str]) -> list[Any] | None:
     >>> coerce_texts(["1", "NA"]) is None
     True
     """
-    if not values or len(max(values, key=len)) > 40:
+    # Each text once: columns of measurements repeat themselves, and the look-up costs little where they do not.
+    distinct = list(dict.fromkeys(values))
+    numbers = _numbers(distinct)
+    if numbers is None:
+        return None
+    if len(distinct) == len(values):
+        return numbers
+    return list(map(dict(zip(distinct, numbers, strict=True)).__getitem__, values))
+
+
+def _numbers(texts: list[str]) -> list[Any] | None:
+    if not texts or len(max(texts, key=len)) > 40:
         return None
     try:
-        integers = list(map(int, values))
+        integers = list(map(int, texts))
     except ValueError:
         integers = []
     # `int` also takes "007", "+5", " 5" and "1_000": only what prints the same again is an integer.
-    if integers and list(map(str, integers)) == list(values):
+    if integers and list(map(str, integers)) == texts:
         return integers if max(map(abs, integers)) < 10**_INTEGER_DIGITS else None
-    match = _NUMBER.fullmatch
-    if not all(map(match, values)):
+    if not all(map(_NUMBER.fullmatch, texts)):
         return None
-    numbers = list(map(float, values))
+    numbers = list(map(float, texts))
     return numbers if all(map(math.isfinite, numbers)) else None
 
 

@@ -114,4 +114,6 @@ class GraphColumns:
 
 def present(values: list[Any]) -> list[Any]:
     """Values that are there."""
+    if type(MISSING) not in set(map(type, values)):
+        return values
     return [value for value in values if value is not MISSING]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,28 @@ from nl2net.graphs.fingerprint import fingerprint, schema_hash
 from nl2net.graphs.loaded import LoadedGraph, SchemaOptions
 from nl2net.graphs.report import build_report
 from nl2net.graphs.schema import derive_schema
+from nl2net.model import GraphSchema, QualityFinding
+
+
+@dataclass(frozen=True, slots=True)
+class FromColumns:
+    """Report and hashes of a graph from its columns."""
+
+    view: GraphColumns
+    schema: GraphSchema
+    from_reader: Iterable[QualityFinding] = ()
+
+    def report(self) -> tuple[QualityFinding, ...]:
+        """All findings, those of the reader first."""
+        return build_report(self.view, self.schema, self.from_reader)
+
+    def fingerprint(self) -> str:
+        """``sha256:`` over the sorted normal form."""
+        return fingerprint(self.view)
+
+    def schema_hash(self) -> str:
+        """``sha256:`` over the schema."""
+        return schema_hash(self.schema)
 
 
 def describe_graph(
@@ -50,12 +74,10 @@ def describe_graph(
         graph=graph,
         schema=schema,
         schema_options=wanted,
-        report=tuple(build_report(view, schema, [])),
-        fingerprint=fingerprint(view),
-        schema_hash=schema_hash(schema),
         provenance={
             "format": origin,
             "class": schema.graph_class.name,
             "used": {"nodes": schema.nodes, "edges": schema.edges},
         },
+        derived=FromColumns(view, schema),
     )

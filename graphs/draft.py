@@ -24,6 +24,8 @@ class Draft:
         One entry per node record.
     sources, targets, edge_attributes : list
         One entry per link record; parallel links stay apart.
+    node_columns, edge_columns : dict, optional
+        The attributes by column where a reader has them so, with `MISSING` for gaps; saves taking the records apart.
     graph_attributes, tables, units : dict
         Of the whole graph; extra tables as lists of dicts; unit per attribute where the format says.
     notes : list of str
@@ -39,6 +41,8 @@ class Draft:
     sources: list[str] = field(default_factory=list)
     targets: list[str] = field(default_factory=list)
     edge_attributes: list[dict[str, Any]] = field(default_factory=list)
+    node_columns: dict[str, list[Any]] | None = None
+    edge_columns: dict[str, list[Any]] | None = None
     graph_attributes: dict[str, Any] = field(default_factory=dict)
     tables: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     units: dict[str, str] = field(default_factory=dict)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -106,20 +107,34 @@ def _parts_layout(plain: Any) -> dict[str, Any]:
 
 
 def _communities(plain: Any) -> list[set[str]]:
-    return sorted(nx.community.louvain_communities(plain, seed=1), key=len, reverse=True)
+    """Communities, the smallest joined to the neighbour with most links to it until they fit on a page."""
+    groups: dict[int, set[str]] = dict(enumerate(nx.community.louvain_communities(plain, seed=1)))
+    of = {node: number for number, group in groups.items() for node in group}
+    while len(groups) > _GROUPS:
+        for number in sorted(groups, key=lambda number: (len(groups[number]), number)):
+            near = Counter(of[other] for node in groups[number] for other in plain[node] if of[other] != number)
+            if near:
+                break
+        else:
+            break
+        chosen = max(near, key=lambda other: (near[other], -len(groups[other]), -other))
+        of.update(dict.fromkeys(groups[number], chosen))
+        groups[chosen] |= groups.pop(number)
+    return sorted(groups.values(), key=lambda group: (-len(group), min(group)))
 
 
 def _grouped(plain: Any, names: dict[str, str]) -> tuple[Any, dict[str, int]]:
-    """A graph of the largest communities, the small ones taken together, with their sizes."""
+    """A graph of the communities, parts that are too many taken together, with their sizes."""
     groups = _communities(plain)
-    if len(groups) > _GROUPS:
+    cut = len(groups) > _GROUPS
+    if cut:
         groups = [*groups[: _GROUPS - 1], set().union(*groups[_GROUPS - 1 :])]
     degree = dict(plain.degree)
     of: dict[str, str] = {}
     sizes: dict[str, int] = {}
     for number, group in enumerate(groups, start=1):
         busiest = max(group, key=lambda node: (degree[node], node))
-        rest = number == _GROUPS and number == len(groups)
+        rest = cut and number == len(groups)
         around = "all others" if rest else clean_line(names.get(busiest, busiest), width=20)
         title = f"{number}: {around}\n{len(group)} nodes"
         sizes[title] = len(group)
@@ -159,7 +174,7 @@ def draw_graph(graph: Any, path: Path, *, title: str = "") -> str:
     axes = figure.add_subplot()
     axes.set_axis_off()
     plain = _simple(graph)
-    said = _draw_groups(axes, graph, plain) if len(plain) > _LARGE else _draw_nodes(axes, graph, plain)
+    said = _draw(axes, graph, plain)
     heading = clean_line(f"{title}: {said}" if title else said).replace("$", r"\$")
     axes.set_title(heading, fontsize=13)
     buffer = BytesIO()
@@ -167,6 +182,25 @@ def draw_graph(graph: Any, path: Path, *, title: str = "") -> str:
     with atomic_write(path) as stream:
         stream.write(buffer.getvalue())
     return said
+
+
+def _draw(axes: Any, graph: Any, plain: Any) -> str:
+    if len(plain) <= _LARGE:
+        return _draw_nodes(axes, graph, plain)
+    linked = [node for node, degree in graph.degree if degree]
+    if not 1 < len(linked) <= _LARGE:
+        return _draw_groups(axes, graph, plain)
+    said = _draw_nodes(axes, graph.subgraph(linked), plain.subgraph(linked))
+    return f"{said}; {len(plain) - len(linked)} nodes without any link left out"
+
+
+def _fit(axes: Any, known: dict[str, Place]) -> None:
+    """True proportions for a map, a degree of longitude being shorter away from the equator, and a page to match."""
+    xs, ys = zip(*known.values(), strict=True)
+    stretch = 1 / max(float(np.cos(np.radians(np.mean(ys)))), 0.2) if _earth(known) else 1.0
+    axes.set_aspect(stretch)
+    wide, high = max(xs) - min(xs), (max(ys) - min(ys)) * stretch
+    axes.figure.set_size_inches(12, float(np.clip(11 * high / wide if wide else 9, 5, 12)) + 0.8)
 
 
 def _draw_groups(axes: Any, graph: Any, plain: Any) -> str:
@@ -212,13 +246,11 @@ def _draw_nodes(axes: Any, graph: Any, plain: Any) -> str:
             for kind in listed
         ]
         axes.legend(handles=marks, loc="best", fontsize=8, frameon=False)
+    if on_map:
+        _fit(axes, {node: place for node, place in places.items() if node in known or node in guessed})
     degree = dict(graph.degree)
     shown = sorted(plain, key=lambda node: -degree[node])[:_LABELS]
     _labels(axes, {node: str(graph.nodes[node].get("name", node)) for node in shown}, places, size=8, gap=6)
-    if on_map:
-        axes.set_aspect(
-            1 / max(np.cos(np.radians(np.mean([y for _, y in known.values()]))), 0.2) if _earth(known) else 1
-        )
     hidden = f", {len(plain) - len(shown)} without label" if len(shown) < len(plain) else ""
     beside = f", {len(guessed)} of them without coordinates beside their neighbours" if on_map and guessed else ""
     return f"{len(plain)} nodes{' on a map' if on_map else ''}{beside}{hidden}"
@@ -230,9 +262,12 @@ def _earth(known: dict[str, Place]) -> bool:
 
 def _labels(axes: Any, texts: dict[str, str], places: dict[str, Place], *, size: int, gap: int) -> None:
     """Labels beside their nodes; one that would cover an earlier one is moved, and left out if that does not help."""
+    from matplotlib.transforms import Bbox
+
     figure = axes.figure
     figure.canvas.draw()
-    taken: list[Any] = []
+    centres = axes.transData.transform(list(places.values()))
+    taken: list[Any] = [Bbox.from_bounds(x - 4, y - 4, 8, 8) for x, y in centres]
     renderer = figure.canvas.get_renderer()
     offsets = ((0, gap), (0, -gap - 7), (gap + 2, -3), (-gap - 2, -3))
     for node, text in texts.items():

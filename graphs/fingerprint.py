@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
@@ -29,19 +28,25 @@ def canonical(value: Any) -> Any:
     return value
 
 
-def _columns(columns: dict[str, list[Any]]) -> tuple[list[str], list[list[Any]]]:
-    names = sorted(columns)
-    ready = []
-    for name in names:
-        values = columns[name]
-        nested = any(kind in (dict, list) for kind in set(map(type, values)))
-        ready.append(list(map(canonical, values)) if nested else values)
-    return names, ready
-
-
-def _update(digest: Any, heading: Any, rows: Iterable[str]) -> None:
+def _update(digest: Any, heading: Any, body: Any = b"") -> None:
     digest.update(repr(heading).encode("utf-8", errors="surrogatepass"))
-    digest.update("\n".join(rows).encode("utf-8", errors="surrogatepass"))
+    digest.update(body if isinstance(body, bytes) else repr(body).encode("utf-8", errors="surrogatepass"))
+
+
+def _update_columns(digest: Any, columns: dict[str, list[Any]], order: NDArray[np.int64]) -> None:
+    """Every column in the order of the rows; plain numbers as their bytes, everything else as printed."""
+    places = order.tolist()
+    for name in sorted(columns):
+        values = columns[name]
+        types = set(map(type, values))
+        if types == {int} and max(values) < 2**63 and min(values) >= -(2**63):
+            _update(digest, (name, "integers"), np.array(values, dtype="<i8")[order].tobytes())
+        elif types == {float}:
+            _update(digest, (name, "numbers"), np.array(values, dtype="<f8")[order].tobytes())
+        else:
+            if types & {dict, list}:
+                values = list(map(canonical, values))
+            _update(digest, (name, "values"), [values[place] for place in places])
 
 
 def _ranks(ids: list[str]) -> NDArray[np.int64]:
@@ -51,12 +56,19 @@ def _ranks(ids: list[str]) -> NDArray[np.int64]:
     return ranks
 
 
-def _ordered_ends(view: GraphColumns) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _parallel_order(view: GraphColumns, first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Order of links where parallel ones are told apart by their attributes only."""
+    columns = [list(map(canonical, view.edges[name])) for name in sorted(view.edges)]
+    texts = list(map(repr, zip(*columns, strict=True))) if columns else [""] * len(first)
+    keys = list(zip(first.tolist(), second.tolist(), texts, strict=True))
+    return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
+
+
+def _ordered_ends(view: GraphColumns, ranks: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Positions of the link ends, the smaller id first where links have no direction."""
     u, v = view.ends
     if view.graph.is_directed():
         return u, v
-    ranks = _ranks(view.ids)
     swap = ranks[u] > ranks[v]
     return np.where(swap, v, u), np.where(swap, u, v)
 
@@ -70,23 +82,19 @@ def fingerprint(view: GraphColumns) -> str:
     """
     digest = hashlib.sha256()
     graph = view.graph
-    names, columns = _columns(view.nodes)
-    heading = ("nodes", graph.is_directed(), graph.is_multigraph(), names)
-    _update(digest, heading, sorted(map(repr, zip(view.ids, *columns, strict=True))))
-    names, columns = _columns(view.edges)
-    first, second = _ordered_ends(view)
-    ids = view.ids
-    ends = ([ids[i] for i in first.tolist()], [ids[i] for i in second.tolist()])
-    rows = list(map(repr, zip(*ends, *columns, strict=True)))
-    # Parallel links are told apart by their attributes only: then the texts themselves are sorted.
+    ranks = _ranks(view.ids)
+    _update(digest, ("nodes", graph.is_directed(), graph.is_multigraph(), len(view.ids)), sorted(view.ids))
+    _update_columns(digest, view.nodes, np.argsort(ranks))
+    first, second = (ranks[ends] for ends in _ordered_ends(view, ranks))
+    order = np.lexsort((second, first))
     if graph.is_multigraph():
-        rows.sort()
-    else:
-        ranks = _ranks(ids)
-        rows = [rows[i] for i in np.lexsort((ranks[second], ranks[first])).tolist()]
-    _update(digest, ("edges", names), rows)
+        order = _parallel_order(view, first, second)
+    _update(digest, ("edges", len(order)))
+    for end in (first, second):
+        digest.update(end[order].astype("<i8").tobytes())
+    _update_columns(digest, view.edges, order)
     for name, rows in sorted(graph.graph.get("tables", {}).items()):
-        _update(digest, ("table", name), sorted(map(repr, map(canonical, rows))))
+        _update(digest, ("table", name, len(rows)), sorted(map(repr, map(canonical, rows))))
     return f"sha256:{digest.hexdigest()}"
 
 

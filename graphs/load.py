@@ -11,14 +11,13 @@ from pathlib import Path
 
 from nl2net.config import Settings
 from nl2net.errors import DataError, Nl2netError
+from nl2net.graphs.describe import FromColumns
 from nl2net.graphs.draft import Draft
-from nl2net.graphs.fingerprint import fingerprint, schema_hash
 from nl2net.graphs.limits import Limits
 from nl2net.graphs.loaded import LoadedGraph, ReadOptions, SchemaOptions
 from nl2net.graphs.normal import build_graph
 from nl2net.graphs.reader import Reader, choose_reader
 from nl2net.graphs.registry import find_registered, registered_names
-from nl2net.graphs.report import build_report
 from nl2net.graphs.samples import find_sample, sample_names
 from nl2net.graphs.schema import derive_schema
 from nl2net.graphs.sharing import check_names
@@ -138,17 +137,12 @@ def load_graph(
         view = build_graph(draft, file, options)
         check_names(wanted, view)
         schema = derive_schema(view, wanted)
-        report = build_report(view, schema, [*file.findings, *draft.findings, *_skipped(draft)])
-        print_of_graph = fingerprint(view)
     return LoadedGraph(
         name=name,
         path=path,
         graph=view.graph,
         schema=schema,
         schema_options=wanted,
-        report=report,
-        fingerprint=print_of_graph,
-        schema_hash=schema_hash(schema),
         provenance={
             "file": str(path),
             "format": reader.name,
@@ -159,6 +153,7 @@ def load_graph(
             "used": {"nodes": schema.nodes, "edges": schema.edges},
             "skipped": dict(draft.skipped),
         },
+        derived=FromColumns(view, schema, (*file.findings, *draft.findings, *_skipped(draft))),
     )
 
 

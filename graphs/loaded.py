@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from nl2net.model import GraphSchema, QualityFinding
 
@@ -55,13 +56,27 @@ class SchemaOptions:
     coarse_counts: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+class Derived(Protocol):
+    """What is worked out from the columns of a graph when it is first asked for."""
+
+    def report(self) -> tuple[QualityFinding, ...]: ...
+
+    def fingerprint(self) -> str: ...
+
+    def schema_hash(self) -> str: ...
+
+
+@dataclass(frozen=True)
 class LoadedGraph:
     """A graph in normal form with everything that is known about it.
 
     ``graph.graph["tables"]`` holds extra tables. ``provenance`` names file, format, reader version, options and the
-    counts of records read, used and skipped with their reason. ``fingerprint`` is ``sha256:`` over the sorted normal
-    form.
+    counts of records read, used and skipped with their reason.
+
+    Notes
+    -----
+    Report and hashes are made at the first look, from columns that were set apart while loading: nodes and links that
+    a program adds to ``graph`` meanwhile, or attributes it sets, do not enter them.
     """
 
     name: str
@@ -69,7 +84,20 @@ class LoadedGraph:
     graph: Any  # one of the four networkx classes; Any keeps their generics out of every signature
     schema: GraphSchema
     schema_options: SchemaOptions
-    report: tuple[QualityFinding, ...]
-    fingerprint: str
-    schema_hash: str
     provenance: Mapping[str, Any]
+    derived: Derived = field(repr=False, compare=False)
+
+    @cached_property
+    def report(self) -> tuple[QualityFinding, ...]:
+        """The data-quality report."""
+        return self.derived.report()
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """``sha256:`` over the sorted normal form."""
+        return self.derived.fingerprint()
+
+    @cached_property
+    def schema_hash(self) -> str:
+        """``sha256:`` over the schema."""
+        return self.derived.schema_hash()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from itertools import chain
-from operator import eq
 from typing import Any
 
 import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
 
 from nl2net.graphs.coerce import clean_records
 from nl2net.graphs.columns import MISSING, GraphColumns, attribute_columns
@@ -16,6 +18,8 @@ from nl2net.graphs.limits import Limits
 from nl2net.graphs.loaded import ReadOptions
 from nl2net.graphs.merge import merge_parallel
 from nl2net.graphs.source import Source
+
+Ends = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 RESERVED = ("id", "source", "target", "key")
 
@@ -45,17 +49,19 @@ def build_graph(draft: Draft, source: Source, options: ReadOptions) -> GraphColu
     """
     _check_size(draft, source.limits, source)
     _check_unique(draft, source)
-    _add_missing_ends(draft, source, options)
+    ends = _add_missing_ends(draft, source, options)
     if not draft.node_ids:
         raise source.error("the file holds no nodes", hint="Check the format with --format, or export it again.")
-    _rename(draft, "node", draft.node_attributes)
-    _rename(draft, "edge", draft.edge_attributes)
-    nodes = _clean(draft.node_attributes, "node", source)
-    edges = _clean(draft.edge_attributes, "edge", source)
+    nodes = _columns(draft.node_attributes, draft.node_columns)
+    edges = _columns(draft.edge_attributes, draft.edge_columns)
+    nodes = _rename(draft, "node", draft.node_attributes, nodes)
+    edges = _rename(draft, "edge", draft.edge_attributes, edges)
+    _clean(draft.node_attributes, nodes, "node", source)
+    _clean(draft.edge_attributes, edges, "edge", source)
     if options.merge:
         merge_parallel(draft, options.merge, source)
-        edges = attribute_columns(draft.edge_attributes)
-    graph = _fill(draft, options.multigraph)
+        edges, ends = attribute_columns(draft.edge_attributes), _positions(draft)
+    graph = _fill(draft, ends, options.multigraph)
     graph.graph.update({k: v for k, v in draft.graph_attributes.items() if k not in ("tables", "units")})
     units = {**draft.units, **options.units}
     if units:
@@ -64,7 +70,9 @@ def build_graph(draft: Draft, source: Source, options: ReadOptions) -> GraphColu
         graph.graph["tables"] = draft.tables
     if draft.notes:
         graph.graph["notes"] = list(draft.notes)
-    return GraphColumns(graph, draft.node_ids, draft.sources, draft.targets, nodes, edges)
+    view = GraphColumns(graph, draft.node_ids, draft.sources, draft.targets, nodes, edges)
+    view.ends = ends
+    return view
 
 
 def _check_size(draft: Draft, limits: Limits, source: Source) -> None:
@@ -87,14 +95,34 @@ def _check_unique(draft: Draft, source: Source) -> None:
     )
 
 
-def _add_missing_ends(draft: Draft, source: Source, options: ReadOptions) -> None:
+def _positions(draft: Draft) -> Ends:
+    """Link ends as positions in the list of nodes; a `KeyError` for an end that is no node.
+
+    The ends become the text objects of the node ids: later look-ups find them by identity, and the copies of a table
+    are freed.
+    """
+    position = dict(zip(draft.node_ids, range(len(draft.node_ids)), strict=True))
+    u, v = (
+        np.fromiter(map(position.__getitem__, ends), np.int64, len(ends)) for ends in (draft.sources, draft.targets)
+    )
+    ids = _objects(draft.node_ids)
+    draft.sources, draft.targets = ids[u].tolist(), ids[v].tolist()
+    return u, v
+
+
+def _objects(values: list[Any]) -> Any:
+    """A list as a numpy array of objects, one element each."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def _add_missing_ends(draft: Draft, source: Source, options: ReadOptions) -> Ends:
+    """Positions of the link ends, after ends without a record were added as nodes, where that is allowed."""
+    if not draft.implicit_nodes or draft.node_ids:
+        with suppress(KeyError):
+            return _positions(draft)
     known = set(draft.node_ids)
-    if known.issuperset(draft.sources) and known.issuperset(draft.targets):
-        # One text object per id: every later look-up finds it by identity, and the copies of a table are freed.
-        same = dict(zip(draft.node_ids, draft.node_ids, strict=True))
-        draft.sources = list(map(same.__getitem__, draft.sources))
-        draft.targets = list(map(same.__getitem__, draft.targets))
-        return
     # In the order of the links, so that the same file gives the same graph every time.
     missing = dict.fromkeys(
         end for end in chain.from_iterable(zip(draft.sources, draft.targets, strict=True)) if end not in known
@@ -110,13 +138,24 @@ def _add_missing_ends(draft: Draft, source: Source, options: ReadOptions) -> Non
         draft.find("dangling", len(missing), "link ends without a node record were added as nodes", examples=missing)
     draft.node_ids.extend(missing)
     draft.node_attributes.extend({} for _ in missing)
+    for values in (draft.node_columns or {}).values():
+        values.extend([MISSING] * len(missing))
     _check_size(draft, source.limits, source)
+    return _positions(draft)
 
 
-def _rename(draft: Draft, owner: str, records: list[dict[str, Any]]) -> None:
-    names = set(chain.from_iterable(records)) if records else set()
+def _columns(records: list[dict[str, Any]], known: dict[str, list[Any]] | None) -> dict[str, list[Any]]:
+    """The columns that the reader has, unless records were added since."""
+    if known is not None and all(len(values) == len(records) for values in known.values()):
+        return known
+    return attribute_columns(records)
+
+
+def _rename(
+    draft: Draft, owner: str, records: list[dict[str, Any]], columns: dict[str, list[Any]]
+) -> dict[str, list[Any]]:
     for name in RESERVED:
-        if name not in names:
+        if name not in columns:
             continue
         renamed = f"file_{name}"
         changed = 0
@@ -130,10 +169,21 @@ def _rename(draft: Draft, owner: str, records: list[dict[str, Any]]) -> None:
             f"the {owner} attribute {name!r} is a reserved word and is now {renamed!r}",
             severity="info",
         )
+        columns = _renamed(columns, name, renamed)
+    return columns
 
 
-def _clean(records: list[dict[str, Any]], owner: str, source: Source) -> dict[str, list[Any]]:
-    """Normalise values and check limits; returns the columns."""
+def _renamed(columns: dict[str, list[Any]], name: str, renamed: str) -> dict[str, list[Any]]:
+    values = columns[name]
+    rest = {key: column for key, column in columns.items() if key != name}
+    if renamed in rest:  # the file uses the new name as well: the records say which value was kept
+        other = rest[renamed]
+        values = [b if a is MISSING else a for a, b in zip(values, other, strict=True)]
+    return {**rest, renamed: values}
+
+
+def _clean(records: list[dict[str, Any]], columns: dict[str, list[Any]], owner: str, source: Source) -> None:
+    """Normalise values and check limits."""
     limits = source.limits
     widest = max(map(len, records), default=0)
     if widest > limits.attributes:
@@ -141,7 +191,6 @@ def _clean(records: list[dict[str, Any]], owner: str, source: Source) -> dict[st
             f"{widest} attributes on one {owner}, more than the limit of {limits.attributes}",
             hint="Raise `max_attributes` in the settings if the file is trusted.",
         )
-    columns = attribute_columns(records)
     for name, values in columns.items():
         longest = max(
             map(len, (v for v in values if type(v) is str) if str in set(map(type, values)) else ()), default=0
@@ -153,43 +202,65 @@ def _clean(records: list[dict[str, Any]], owner: str, source: Source) -> dict[st
                 hint="Raise `max_text_chars` in the settings if the file is trusted.",
             )
     clean_records(records, columns, MISSING)
-    return columns
 
 
-def _fill(draft: Draft, wide: bool) -> Any:
-    """Build the graph; the adjacency is filled directly because `add_edges_from` takes as long as reading the file."""
-    graph = None if wide else _fill_class(draft, multi=False)
-    return _fill_class(draft, multi=True) if graph is None else graph
+def _has_parallel(ends: Ends, nodes: int, directed: bool) -> bool:
+    u, v = ends if directed else (np.minimum(*ends), np.maximum(*ends))
+    pairs = np.sort(u * nodes + v)
+    return bool((pairs[1:] == pairs[:-1]).any())
 
 
-def _fill_class(draft: Draft, *, multi: bool) -> Any:
-    """The graph in one class; ``None`` where a simple class would lose a parallel link."""
-    sources, targets = draft.sources, draft.targets
+def _fill(draft: Draft, ends: Ends, wide: bool) -> Any:
+    """Build the graph in the smallest class that loses no link.
+
+    The adjacency is filled directly because `add_edges_from` takes as long as reading the file; its order is that of
+    networkx, which a test compares.
+    """
+    multi = wide or _has_parallel(ends, len(draft.node_ids), draft.directed)
     graph = _CLASSES[draft.directed, multi]()
     graph._node.update(zip(draft.node_ids, draft.node_attributes, strict=True))
+    if multi:
+        _fill_multi(graph, draft)
+        return graph
+    u, v = ends
+    index = np.arange(len(u))
+    if draft.directed:
+        graph._adj.update(_adjacency(draft, u, v, index))
+        graph._pred.update(_adjacency(draft, v, u, index))
+    else:
+        both, far = np.column_stack((u, v)).ravel(), np.column_stack((v, u)).ravel()
+        graph._adj.update(_adjacency(draft, both, far, np.repeat(index, 2)))
+    return graph
+
+
+def _adjacency(draft: Draft, near: Any, far: Any, index: Any) -> dict[str, dict[str, dict[str, Any]]]:
+    """Neighbours with the link's attributes for every node, in the order of the links.
+
+    Sorted by node first, so that each small dict is made in one go instead of being visited link by link.
+    """
+    order = np.argsort(near, kind="stable")
+    names = _objects(draft.node_ids)[far[order]].tolist()
+    records = _objects(draft.edge_attributes)[index[order]].tolist()
+    bounds = np.bincount(near, minlength=len(draft.node_ids)).cumsum().tolist()
+    return {
+        node: dict(zip(names[start:end], records[start:end], strict=True))
+        for node, start, end in zip(draft.node_ids, [0, *bounds], bounds, strict=False)
+    }
+
+
+def _fill_multi(graph: Any, draft: Draft) -> None:
     forward = graph._adj
-    for node in draft.node_ids:
-        forward[node] = {}
+    forward.update((node, {}) for node in draft.node_ids)
     backward = forward
     if draft.directed:
         backward = graph._pred
-        for node in draft.node_ids:
-            backward[node] = {}
-    if multi:
-        for u, v, data in zip(sources, targets, draft.edge_attributes, strict=True):
-            row = forward[u]
-            if v in row:
-                row[v][len(row[v])] = data
-            else:
-                row[v] = backward[v][u] = {0: data}
-    else:
-        for u, v, data in zip(sources, targets, draft.edge_attributes, strict=True):
-            forward[u][v] = backward[v][u] = data
-        entries = sum(map(len, forward.values()))
-        loops = 0 if draft.directed else sum(map(eq, sources, targets))
-        if entries != (1 if draft.directed else 2) * len(sources) - loops:
-            return None
-    return graph
+        backward.update((node, {}) for node in draft.node_ids)
+    for u, v, data in zip(draft.sources, draft.targets, draft.edge_attributes, strict=True):
+        row = forward[u]
+        if v in row:
+            row[v][len(row[v])] = data
+        else:
+            row[v] = backward[v][u] = {0: data}
 
 
 _CLASSES: dict[tuple[bool, bool], Any] = {

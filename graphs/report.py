@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from nl2net.graphs.columns import MISSING, GraphColumns, present
-from nl2net.graphs.schema import direction_pair
-from nl2net.graphs.shapes import looks_numeric
+from nl2net.graphs.schema import direction_pair, holds_numbers
 from nl2net.model import AttributeSchema, GraphSchema, QualityFinding
 
 _SUSPICIOUS = {"bw", "bandwidth", "speed", "bytes", "byte", "capacity", "rate", "delay", "latency", "packets"}
@@ -48,7 +47,14 @@ def _components(view: GraphColumns, schema: GraphSchema) -> Iterator[QualityFind
     shown = ", ".join(map(str, sizes[:5])) + (", ..." if len(sizes) > 5 else "")
     severity = "info" if len(sizes) == 1 else "warning"
     advice = "" if len(sizes) == 1 else "Paths, diameter and closeness hold within one part only."
-    yield _finding("components", severity, len(sizes), f"connected components, of sizes {shown}", (), advice)
+    yield _finding(
+        "components",
+        severity,
+        len(sizes),
+        f"connected component{'s' if len(sizes) > 1 else ''}, of size{'s' if len(sizes) > 1 else ''} {shown}",
+        (),
+        advice,
+    )
     if schema.isolated:
         alone = (node for node, degree in zip(view.ids, view.degrees.tolist(), strict=True) if not degree)
         yield _finding("components", "warning", schema.isolated, "nodes without any link", alone)
@@ -101,10 +107,15 @@ def _texts(view: GraphColumns, schema: GraphSchema) -> Iterator[QualityFinding]:
         elif attribute.type == "date":
             yield _finding("text-number", "info", len(values), f"{where} is text that holds dates ({attribute.shape})")
         elif attribute.type == "text":
-            if looks_numeric(values):
+            if holds_numbers(attribute, values):
                 advice = "Text is compared character by character; programs must convert it."
                 yield _finding(
-                    "text-number", "warning", len(values), f"{where} is text that looks like numbers", values, advice
+                    "text-number",
+                    "warning",
+                    len(values),
+                    f"{where} is text that looks like numbers",
+                    dict.fromkeys(values),
+                    advice,
                 )
             elif attribute.shape in ("IPv4", "IPv6", "CIDR"):
                 message = f"{where} is text that holds addresses ({attribute.shape})"

@@ -20,7 +20,7 @@ _NUMERIC: dict[str, tuple[str, ...]] = {
     "capacity": ("capacity", "bandwidth", "bw", "speed", "linkspeed", "bitrate", "throughput", "cap"),
     "traffic": (
         "traffic", "bytes", "byte", "octets", "volume", "demand", "load", "utilization", "utilisation", "usage",
-        "packets", "packet", "pkts", "flows", "connections", "connection", "value",
+        "packets", "packet", "pkts", "flows", "connections", "connection", "sessions", "value",
     ),
     "distance": ("distance", "dist", "length", "km", "kilometers", "kilometres", "miles"),
     "cost": ("cost", "metric", "weight", "igp", "price"),
@@ -31,7 +31,7 @@ _TIMES = {"time", "timestamp", "date", "created", "updated", "seen", "since", "u
 _SITES = ("site", "city", "location", "pop", "datacenter", "building", "room", "campus", "region", "country", "area")
 _ADDRESSES = {"ip", "ipv4", "ipv6", "address", "addr", "mac", "loopback", "mgmt", "router"}
 _PREFIXES = {"prefix", "subnet", "cidr", "network"}
-_SINGLE = {"capacity", "traffic", "distance", "cost", "latency", "name", "kind", "site"}
+_SINGLE = {"capacity", "distance", "cost", "latency", "name", "kind", "site"}
 # Numbers on nodes that describe a picture or an order, not the network.
 _NOT_MEASURES = {"color", "colour", "size", "width", "index", "idx", "id", "vlan", "asn", "units", "unit", "type"}
 _PER_DIRECTION = {"in", "out", "rx", "tx", "max", "min", "avg", "used", "free", "residual"}

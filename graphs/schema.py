@@ -109,6 +109,16 @@ def _attribute(name: str, owner: str, values: list[Any], kinds: list[Any] | None
     )
 
 
+_IDENTIFIERS = {"id", "ids", "uuid", "guid", "serial", "asn", "vlan", "vni", "key", "code", "phone", "zip", "version"}
+
+
+def holds_numbers(attribute: AttributeSchema, values: list[Any]) -> bool:
+    """Whether a text attribute holds numbers that a program would calculate with: no addresses, no identifiers."""
+    if attribute.type != "text" or attribute.shape in ("IPv4", "IPv6", "CIDR", "MAC"):
+        return False
+    return not _IDENTIFIERS & set(words(attribute.name)) and looks_numeric(values)
+
+
 def _public_names(attributes: tuple[AttributeSchema, ...], private: set[str]) -> tuple[AttributeSchema, ...]:
     """Names that are themselves data (a column per customer) become `attr_1`, `attr_2`, ..."""
     number = 0
@@ -229,7 +239,7 @@ def _notes(view: GraphColumns, attributes: tuple[AttributeSchema, ...]) -> tuple
     for attribute in attributes:
         if attribute.type == "text":
             values = present(view.columns(attribute.owner)[attribute.name])
-            if looks_numeric(values):
+            if holds_numbers(attribute, values):
                 notes.append(f"{attribute.owner} attribute {attribute.public_name} is text that holds numbers")
         if (
             attribute.distinct == "1"

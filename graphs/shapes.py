@@ -13,7 +13,7 @@ _FQDN = re.compile(r"(?=.{4,253}\Z)(?:[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0
 _COUNTRY = re.compile(r"[A-Z]{2}")
 _URL = re.compile(r"https?://\S+")
 _PIECE = re.compile(r"[^\W\d_]+|\d+|[^\w]|_", re.UNICODE)
-_NUMBER_TEXT = re.compile(r"[-+]?\d[\d.,]*(?:[eE][-+]?\d+)?")
+_NUMBER_TEXT = re.compile(r"[-+]?(?:\d+|\d{1,3}(?:[,.]\d{3})+)(?:[.,]\d+)?(?:[eE][-+]?\d+)?")
 
 
 def _is(kind: type, text: str) -> bool:
@@ -64,7 +64,7 @@ def signature(text: str) -> str:
     Examples
     --------
     >>> signature("leaf-12.eth0")
-    'a1-a1.a1'
+    'a-1.a1'
     >>> signature("New York")
     'a a'
     """

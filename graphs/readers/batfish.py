@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 from nl2net.graphs.both_ends import Sighting, add_links
@@ -57,7 +58,9 @@ def read_batfish(source: Source, options: ReadOptions) -> Draft:
 
 def read_batfish_frame(source: Source, options: ReadOptions) -> Draft:
     """Read a frame with ``host[interface]`` in one column."""
-    table = read_table(source, options)
+    # The first line is a header even where a saved index has no name and there is one row only.
+    heads = [name for name in ("Interface", "Remote Interface") if name in source.head_text.split("\n", 1)[0]]
+    table = read_table(source, replace(options, source=heads[0] if heads else None))
     names = {name.replace(" ", "_"): name for name in table.names}
     if not {"Interface", "Remote_Interface"} <= names.keys():
         raise source.error("columns Interface and Remote_Interface were expected", line=1)

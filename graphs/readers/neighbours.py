@@ -97,11 +97,15 @@ def _first(row: dict[str, Any], *names: str) -> str:
     return next((str(row[name]).strip() for name in names if row.get(name)), "")
 
 
-def _is_endpoint(row: dict[str, Any]) -> bool:
+# In LLDP the letter T is a telephone and P a repeater; in CDP T is a transparent bridge and P a phone.
+_LLDP_TEXT = re.compile(r"\(T\)\s*Telephone|Hold-time\s+Capab", re.IGNORECASE)
+
+
+def _is_endpoint(row: dict[str, Any], *, phone: str) -> bool:
     """Phones and access points; switches and routers say so among their capabilities."""
     capabilities = _first(row, "capabilities", "remote_system_enable_capab").replace(",", " ").lower().split()
     platform = _first(row, "platform", "remote_system_description").lower()
-    if "p" in capabilities or "telephone" in capabilities or "phone" in platform:
+    if phone in capabilities or "telephone" in capabilities or "phone" in platform:
         return True
     return platform.startswith(("air-", "ap")) or "wlan-access-point" in capabilities or "w" in capabilities
 
@@ -111,6 +115,7 @@ def read_neighbour_text(source: Source, options: ReadOptions) -> Draft:
     rows = _parse_text(source)
     draft = Draft(implicit_nodes=True)
     local = local_name(source, options, draft)
+    phone = "t" if _LLDP_TEXT.search(source.text[:20_000]) else "p"
     sightings, details = [], {local: {"name": local, "kind": "device"}}
     for row in rows:
         peer = _first(row, "neighbor_name", "neighbor", "remote_system_name", "system_name", "chassis_id")
@@ -120,7 +125,9 @@ def read_neighbour_text(source: Source, options: ReadOptions) -> Draft:
             continue
         far = _first(row, "neighbor_interface", "neighbor_port_id", "remote_port", "port_id")
         sightings.append(Sighting(local, port, peer, far or None))
-        known = details.setdefault(peer, {"name": peer, "kind": "endpoint" if _is_endpoint(row) else "device"})
+        known = details.setdefault(
+            peer, {"name": peer, "kind": "endpoint" if _is_endpoint(row, phone=phone) else "device"}
+        )
         for name in ("platform", "capabilities", "mgmt_address"):
             if _first(row, name):
                 known.setdefault(name, _first(row, name))

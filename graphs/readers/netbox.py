@@ -12,7 +12,7 @@ from typing import Any
 from nl2net.graphs.draft import Draft
 from nl2net.graphs.loaded import ReadOptions
 from nl2net.graphs.reader import Reader
-from nl2net.graphs.readers.columns_to_links import add_links
+from nl2net.graphs.readers.columns_to_links import add_links, plain_name
 from nl2net.graphs.readers.netbox_rest import rest_tables
 from nl2net.graphs.readers.netbox_trace import Tables, trace_paths
 from nl2net.graphs.readers.tables import read_table
@@ -136,7 +136,7 @@ def read_netbox_rest(source: Source, options: ReadOptions) -> Draft:
 def read_netbox_csv(source: Source, options: ReadOptions) -> Draft:
     """Read a CSV export of cables; power cables are counted and left out."""
     table = read_table(source, options)
-    kinds = [name for name in table.names if name.lower() in ("side_a_type", "termination_a_type")]
+    kinds = [name for name in table.names if plain_name(name) in ("side_a_type", "termination_a_type")]
     power = [bool(kinds) and "power" in str(value).lower() for value in (table.column(kinds[0]) if kinds else [])]
     draft = Draft(implicit_nodes=True)
     if any(power):
@@ -166,8 +166,8 @@ def _is_rest(source: Source) -> bool:
 def _is_cable_csv(source: Source) -> bool:
     if source.is_binary or source.looks_like_json:
         return False
-    head = source.head_text.split("\n", 1)[0].lower()
-    return "side_a_device" in head or "termination_a_device" in head or ("termination a" in head and "device a" in head)
+    head = plain_name(source.head_text.split("\n", 1)[0])
+    return "side_a_device" in head or "termination_a_device" in head or ("termination_a" in head and "device_a" in head)
 
 
 READERS = (

@@ -74,6 +74,7 @@ def _graph_attributes(attributes: Any, draft: Draft) -> None:
         rows = _pair_table(value, known)
         if rows is not None:
             draft.tables[name] = rows
+            draft.notes.append(_pair_note(name, rows))
         else:
             draft.graph_attributes[name] = value
     if isinstance(tables, dict):
@@ -96,6 +97,14 @@ def _pair_table(value: Any, known: set[str]) -> list[dict[str, Any]] | None:
     numeric = all(isinstance(row["value"], (int, float)) for row in rows)
     ends = {row["source"] for row in rows} | {row["target"] for row in rows}
     return rows if rows and numeric and ends <= known else None
+
+
+def _pair_note(name: str, rows: list[dict[str, Any]]) -> str:
+    """Whether the pairs of a table have a direction is to be seen from whether any comes both ways."""
+    pairs = {(row["source"], row["target"]) for row in rows}
+    if any((v, u) in pairs for u, v in pairs if u != v):
+        return f"table {name}: one row per source and target; the way back is a row of its own"
+    return f"table {name}: one row per pair of nodes, in one order only; a node's rows are those with it at either end"
 
 
 READERS = (Reader("node-link", _is_node_link, read_node_link, "node-link JSON with `links` or `edges`"),)

@@ -138,19 +138,36 @@ def _sections(text: str, source: Source) -> dict[str, list[Any]]:
     return sections
 
 
-def _records(items: list[Any], source: Source, field: str) -> list[list[Any]]:
-    """Records of a section: each begins with a word that is followed by a bracket."""
+def _records(items: list[Any], source: Source, field: str, *, words: int) -> list[list[Any]]:
+    """Records of a section, each a name, a bracket and further fields.
+
+    ``words`` are the words of a complete record. A name is a word before a bracket; but so is the last number before
+    the modules of a link, and names may be numbers themselves.
+    """
     records: list[list[Any]] = []
     for position, item in enumerate(items):
         opens = isinstance(item, str) and position + 1 < len(items) and isinstance(items[position + 1], list)
-        starts = opens and not (records and re.fullmatch(r"-?[\d.eE+]+", item) and len(records[-1]) > 2)
-        if starts:
+        have = sum(isinstance(part, str) for part in records[-1]) if records else words
+        if opens and (have >= words or not re.fullmatch(r"-?[\d.]+(?:[eE][+-]?\d+)?", item)):
             records.append([item])
         elif not records:
             raise source.error("a record without name", field=field)
         else:
             records[-1].append(item)
     return records
+
+
+def _native_nodes(items: list[Any], source: Source) -> list[tuple[str, list[Any]]]:
+    """Names with the coordinates in brackets after them, which may be left out."""
+    nodes: list[tuple[str, list[Any]]] = []
+    for item in items:
+        if isinstance(item, str):
+            nodes.append((item, []))
+        elif not nodes or nodes[-1][1]:
+            raise source.error("coordinates without a node", field="NODES")
+        else:
+            nodes[-1][1].extend(item)
+    return nodes
 
 
 def read_sndlib(source: Source, options: ReadOptions) -> Draft:
@@ -160,14 +177,14 @@ def read_sndlib(source: Source, options: ReadOptions) -> Draft:
     if "NODES" not in sections or "LINKS" not in sections:
         raise source.error("no NODES or no LINKS section")
     draft = Draft()
-    for record in _records(sections["NODES"], source, "NODES"):
-        place = [_number(value, source, "NODES") for value in record[1] if isinstance(value, str)]
+    for name, words in _native_nodes(sections["NODES"], source):
+        place = [_number(value.rstrip(","), source, "NODES") for value in words if isinstance(value, str)]
         x, y = place if len(place) == 2 else (None, None)
-        _node(draft, record[0], x, y, True)
-    for record in _records(sections["LINKS"], source, "LINKS"):
+        _node(draft, name, x, y, True)
+    for record in _records(sections["LINKS"], source, "LINKS", words=5):
         _native_link(record, draft, source)
     rows = []
-    for record in _records(sections.get("DEMANDS", []), source, "DEMANDS"):
+    for record in _records(sections.get("DEMANDS", []), source, "DEMANDS", words=4):
         if len(record) < 4 or len(record[1]) != 2:
             raise source.error("a demand needs two ends, a unit and a value", field=str(record[0])[:60])
         value = _number(str(record[3]), source, "DEMANDS")

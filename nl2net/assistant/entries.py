@@ -45,7 +45,9 @@ class Found:
     """An entry that fits, adapted to the schema.
 
     ``score`` is the lexical similarity in 0-1, 1 for the same words; ``same_sense`` tells whether the words that decide
-    the meaning are the same.
+    the meaning are the same. ``bound`` is the program with the names and numbers of the question at hand, or ``None``
+    where one of them has no certain place. ``covered`` is the share of the question's words, by rarity, that the entry
+    has too: a condition that the entry does not know lowers it.
     """
 
     entry: Entry
@@ -53,6 +55,8 @@ class Found:
     question: str
     score: float
     same_sense: bool = True
+    bound: str | None = None
+    covered: float = 0.0
 
 
 def load_entries(path: Path) -> list[Entry]:

@@ -72,13 +72,14 @@ class PrivacyGate:
     stage: str = "question"
     egress: Egress = field(default_factory=Egress)
     _allowed: str = ""
+    _pending: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._allowed = _joined(self.fixed_text)
+        self._pending.append(self.fixed_text)
 
     def allow(self, text: str) -> None:
         """Let the words of a text pass from now on: replies of the model, or a question under ``--no-mask``."""
-        self._allowed += "\n" + _joined(text)
+        self._pending.append(text)
 
     def inspect(self, request: OutgoingRequest) -> None:
         """Raise before anything is sent if a data value is in the request; else log it.
@@ -118,6 +119,10 @@ class PrivacyGate:
             return False
         if (len(word) <= _SHORT or word.isdigit()) and not _is_quoted(text, match):
             return False
+        if self._pending:
+            # Splitting the library into words takes a second; most requests hold no name, so it is put off till then.
+            self._allowed = "\n".join([self._allowed, *map(_joined, self._pending)])
+            self._pending.clear()
         return _joined(word) not in self._allowed
 
     def _write(self, request: OutgoingRequest, body: str, *, blocked: bool) -> None:

@@ -10,10 +10,11 @@ import difflib
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from nl2net.assistant.adaptation import adapt
+from nl2net.assistant.adaptation import adapt, rebind
 from nl2net.assistant.entries import Entry, Found
 from nl2net.assistant.wording import expected_type
 from nl2net.assistant.words import NUMBER, critical, measure_of, measures_of, speakable, words_of
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _STRUCTURE = 0.1
 _AGREE = 0.95
 _SEMANTIC = 0.7
+_DEPTH = 200  # entries looked at, best first
 
 Embed = Callable[[Sequence[str]], "npt.NDArray[np.float32]"]
 
@@ -80,7 +82,7 @@ class ProgramLibrary:
         library: Library,
         k: int = 4,
         expected: str = "",
-        exclude: Collection[str] = (),
+        unseen_wording: bool = False,
     ) -> list[Found]:
         """The best entries for a masked question, adapted to a schema, most similar last.
 
@@ -95,8 +97,8 @@ class ProgramLibrary:
             At most so many, no two of one program.
         expected : str
             Asked result type, ``""`` if unknown.
-        exclude : collection of str
-            Keys of entries to leave out, for leave-one-out measurements.
+        unseen_wording : bool
+            Leave out entries with the very words of the question, for measurements on questions of the library.
         """
         words = Counter(self._spelt(words_of(question, measures_of(schema))))
         kind = expected or expected_type(question)
@@ -107,22 +109,19 @@ class ProgramLibrary:
             for number, score in likeness.items()
             if self.entries[number].library == library
         }
-        found: list[Found] = []
-        programs: set[str] = set()
-        for number in sorted(scores, key=lambda n: (-scores[n], n)):
+        found: dict[str, Found] = {}
+        for number in sorted(scores, key=lambda n: (-scores[n], n))[:_DEPTH]:
             entry = self.entries[number]
-            if entry.rejected > entry.used or entry.key in exclude:
+            skipped = entry.rejected > entry.used or (unseen_wording and self._words[number] == words)
+            adapted = None if skipped else adapt(entry, schema)
+            if adapted is None:
                 continue
-            adapted = adapt(entry, schema)
-            shape = _shape(adapted[1]) if adapted else ""
-            if adapted is None or shape in programs:
-                continue
-            programs.add(shape)
             same = critical(words) == critical(self._words[number])
-            found.append(Found(entry, adapted[1], adapted[0], likeness[number], same))
-            if len(found) == k:
-                break
-        return found[::-1]
+            bound = rebind(adapted[0], question, adapted[1])
+            covered = self._covered(words, self._words[number])
+            one = Found(entry, adapted[1], adapted[0], likeness[number], same, bound, covered)
+            _keep(found, one, k)
+        return list(found.values())[::-1]
 
     def _likeness(self, question: str, words: Counter[str]) -> dict[int, float]:
         """Similarity of every entry in 0-1: of words alone, or of words and sentence vectors."""
@@ -155,9 +154,23 @@ class ProgramLibrary:
         norm = math.sqrt(sum((self._idf(word) * min(count, 2)) ** 2 for word, count in words.items())) or 1.0
         return {number: dot / (norm * self._norms[number]) for number, dot in dots.items()}
 
+    def _covered(self, words: Counter[str], known: Counter[str]) -> float:
+        total = sum(self._idf(word) for word in words)
+        return sum(self._idf(word) for word in words if word in known) / total if total else 1.0
+
     def _idf(self, word: str) -> float:
         have = len(self._postings.get(word, ()))
         return math.log(1 + (len(self.entries) + 1) / (have + 1))
+
+
+def _keep(found: dict[str, Found], one: Found, k: int) -> None:
+    """Keep the best entry of every program; a worse wording only lends its binding where the better one has none."""
+    shape = _shape(one.program)
+    first = found.get(shape)
+    if first is None and len(found) < k:
+        found[shape] = one
+    elif first is not None and first.bound is None and one.bound is not None and one.same_sense:
+        found[shape] = replace(first, bound=one.bound, score=one.score, same_sense=True, covered=one.covered)
 
 
 def _measures(entry: Entry) -> dict[str, str]:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from nl2net.assistant.adaptation import rebind, replay
-from nl2net.assistant.agreement import Choice, choose
+from nl2net.assistant.adaptation import replay
+from nl2net.assistant.agreement import NEAR, Choice, choose
 from nl2net.assistant.answer import Answer, Timing
 from nl2net.assistant.attempts import Candidate, Problem, Trial
 from nl2net.assistant.concluding import Concluder
@@ -39,7 +39,7 @@ from nl2net.sandbox.outcome import RunReport
 _SMALL_SCHEMA_TOKENS, _SCHEMA_TOKENS = 600, 1200
 _THRESHOLD = 0.5
 # Least similarity of a library program that votes, and that answers alone; see docs/accuracy.md.
-_BORROW, _SURE = 0.6, 0.88
+_BORROW, _SURE, _COVERED = 0.6, 0.78, 0.5
 _EXTRA_SAMPLES = 2
 # The built-in model continues the head of its program, so that it writes no prose.
 _LEADS = {
@@ -110,6 +110,12 @@ class Assistant:
         if self._client is None:
             self._client = self._client_factory(self.gate)
         return self._client
+
+    def close(self) -> None:
+        """Let the holder of the graph go; the sandbox stays open."""
+        if self._holder is not None:
+            self._holder.stop()
+            self._holder = None
 
     def conversation(self) -> Conversation:
         """A new conversation about this graph."""
@@ -220,7 +226,7 @@ class Assistant:
         return Trial(
             checker=self.sandbox,
             runner=self.holder,
-            speaker=state.speaker,
+            speaker=state.speaker or self._speaker(state.library, options, hooks),
             schema=self.graph.schema,
             library=state.library,
             facts=state.facts,
@@ -239,7 +245,7 @@ class Assistant:
         """
         assert state.speaker is not None
         trial = self._trial(state, options, hooks)
-        candidates = self._borrowed(state, trial)
+        candidates = self._borrowed(state, trial) if options.borrow else []
         if candidates and candidates[0].sure and options.samples is None:
             return Choice(candidates[0], 1, 1)
         drawn = options.samples or self.settings.samples or 1
@@ -266,13 +272,14 @@ class Assistant:
     def _borrowed(self, state: AskState, trial: Trial) -> list[Candidate]:
         """The nearest program of the library with this question's names and numbers, if each has a certain place."""
         for found in reversed(state.found[-2:]):
-            program = rebind(found.question, state.masked.text, found.program) if found.same_sense else None
-            if program is None or found.score < _BORROW:
+            if found.bound is None or not found.same_sense or found.score < _BORROW:
                 continue
-            candidate, problem = trial.examine(program)
-            self._log(state, "borrowed", {"intent": found.entry.intent, "score": found.score, "program": program})
+            candidate, problem = trial.examine(found.bound)
+            self._log(state, "borrowed", {"intent": found.entry.intent, "score": found.score, "program": found.bound})
             if candidate.ok and problem is None:
-                sure = found.score >= _SURE
+                asked = state.facts.expected
+                same_type = asked not in {"number", "graph"} or found.entry.result_type == asked
+                sure = found.score >= _SURE and found.covered >= _COVERED and same_type
                 return [replace(candidate, origin="library", score=found.score, sure=sure)]
         return []
 
@@ -338,7 +345,7 @@ def _shape_problem(report: RunReport, expected: str) -> Problem | None:
 def _is_settled(candidates: Sequence[Candidate]) -> bool:
     """Whether one value has more than half of the votes and no candidate speaks against it alone."""
     choice = choose(candidates, _same)
-    return choice.votes * 2 > len(candidates) and not choice.tied
+    return (choice.votes * 2 > len(candidates) and not choice.tied) or choice.borrowed >= NEAR
 
 
 def _sample_record(number: int, candidate: Candidate) -> dict[str, Any]:

@@ -24,6 +24,12 @@ class AskOptions:
         Replace names before sending; take the first choice instead of asking back; stop before running.
     threshold : float, optional
         Least confidence of a delivered answer.
+    examples : int
+        Library programs shown to the model.
+    borrow : bool
+        Let the nearest library program vote.
+    unseen_wording : bool
+        Leave out library entries of the same wording, for measurements on questions that the library was made from.
     """
 
     library: str = "auto"
@@ -34,6 +40,8 @@ class AskOptions:
     dry_run: bool = False
     threshold: float | None = None
     examples: int = 4
+    borrow: bool = True
+    unseen_wording: bool = False
     use_cache: bool = True
 
 

@@ -69,7 +69,14 @@ class Preparer:
         text = state.masked.text
         expected = expected_type(text)
         schema: GraphSchema = self.graph.schema
-        state.found = self.library.search(text, schema, library=state.library, k=options.examples, expected=expected)
+        state.found = self.library.search(
+            text,
+            schema,
+            library=state.library,
+            k=options.examples,
+            expected=expected,
+            unseen_wording=options.unseen_wording,
+        )
         state.facts = facts_of(text, state.masked.bindings)
         system = system_text(schema, library=state.library, question=text, budget_tokens=budget_tokens)
         examples = [Example(found.question, found.program) for found in state.found]

@@ -124,6 +124,7 @@ def approve_turn(store: Store, number: int, path: Path, *, schema: Any = None) -
     turn = store.get(number)
     if not turn.program or turn.status not in {"answered", "cannot_answer"} or not turn.masked:
         raise UserError(f"question {number} has no answer that could be approved")
+    class_name = str((turn.envelope or {}).get("graph", {}).get("class", "Graph"))
     entry = Entry(
         question=turn.masked,
         program=turn.program,
@@ -132,7 +133,8 @@ def approve_turn(store: Store, number: int, path: Path, *, schema: Any = None) -
         roles=attribute_roles(turn.program, schema) if schema is not None else _unknown_roles(turn.program),
         origin="approved",
         schema_hash=turn.schema_hash,
-        **_class_of(turn.envelope),
+        directed="Di" in class_name,
+        multi=class_name.startswith("Multi"),
     )
     append_entry(path, entry)
     store.approve(number, "approved")
@@ -143,8 +145,3 @@ def _unknown_roles(program: str) -> dict[str, list[str]]:
     """Without a schema an attribute literal counts as itself: the entry fits only graphs with the same names."""
     names = re.findall(r"\[[\"'](\w+)[\"']\]|\.get\([\"'](\w+)[\"']", program)
     return {a or b: ["edge", ""] for a, b in names if (a or b) not in {"name", "kind"}}
-
-
-def _class_of(envelope: dict[str, Any] | None) -> dict[str, bool]:
-    name = str((envelope or {}).get("graph", {}).get("class", "Graph"))
-    return {"directed": "Di" in name, "multi": name.startswith("Multi")}

@@ -140,8 +140,8 @@ def no_paths(question: str, schema: GraphSchema) -> Verdict | None:
         return None
     return Verdict(
         Status.CANNOT_ANSWER,
-        f"this model holds only {', '.join(sorted(schema.edge_kinds))} relations and no links between ports, so a physical path "
-        "cannot be computed; it would come from a link inventory or LLDP tables.",
+        f"this model holds only {', '.join(sorted(schema.edge_kinds))} relations and no links between ports, so a "
+        "physical path cannot be computed; it would come from a link inventory or LLDP tables.",
     )
 
 

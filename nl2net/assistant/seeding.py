@@ -17,7 +17,7 @@ from typing import Any
 
 from nl2net.assistant.adaptation import replace_strings
 from nl2net.assistant.entities import EntityIndex
-from nl2net.assistant.entries import Entry
+from nl2net.assistant.entries import Entry, load_entries
 from nl2net.assistant.masking import MaskedQuestion, Masker
 from nl2net.assistant.words import speakable
 from nl2net.golden import GraphSource, Pair, build_graph, development_pairs
@@ -40,6 +40,7 @@ def seed_entries() -> Iterator[Entry]:
     """One masked entry per development wording, intent and library."""
     for pair in development_pairs():
         graph = pair.graph
+        assert graph is not None  # every development pair names its graph
         loaded, index = _described(graph.recipe, graph.seed, json.dumps(dict(graph.options), sort_keys=True))
         entry = entry_of(pair, loaded, index)
         if entry is not None:
@@ -104,10 +105,10 @@ def _kinds(program: str, schema: GraphSchema) -> set[str]:
 def main() -> None:
     """Write the shipped library."""
     entries = list(seed_entries())
+    _write_vectors(entries)  # first: it reads the old library
     with atomic_write(TARGET) as stream:
         for entry in entries:
             stream.write((json.dumps(_compact(entry), ensure_ascii=False) + "\n").encode())
-    _write_vectors(entries)
     intents: Counter[Any] = Counter(entry.library for entry in entries)
     sys.stderr.write(
         f"{len(entries)} entries, {dict(intents)}, {len({e.intent for e in entries})} intents -> {TARGET.name}\n"
@@ -124,11 +125,25 @@ def _write_vectors(entries: list[Entry]) -> None:
     if embed is None:
         sys.stderr.write("no vectors: fetch the embedder first (nl2net model pull embedder)\n")
         return
-    texts = sorted({speakable(entry.question) for entry in entries})
-    known = dict(zip(texts, embed(texts), strict=True))
+    known = _known_vectors()
+    missing = sorted({speakable(entry.question) for entry in entries} - known.keys())
+    known.update(zip(missing, embed(missing), strict=True))
     matrix = np.stack([known[speakable(entry.question)] for entry in entries]).astype(np.float16)
     with atomic_write(VECTORS) as stream:
         np.save(stream, matrix, allow_pickle=False)
+
+
+def _known_vectors() -> dict[str, Any]:
+    """Vectors of the file as it is, by the text that they stand for: most questions stay the same."""
+    import numpy as np
+
+    if not (TARGET.is_file() and VECTORS.is_file()):
+        return {}
+    matrix = np.load(VECTORS, allow_pickle=False)
+    old = load_entries(TARGET)
+    if len(old) != len(matrix):
+        return {}
+    return {speakable(entry.question): row for entry, row in zip(old, matrix, strict=True)}
 
 
 def _compact(entry: Entry) -> dict[str, Any]:

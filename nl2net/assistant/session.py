@@ -17,7 +17,7 @@ from nl2net.assistant.options import AskOptions, Conversation, Hooks
 from nl2net.errors import UserError
 from nl2net.graphs import LoadedGraph, describe_graph, write_graph
 from nl2net.model import Changes, Status
-from nl2net.sandbox import apply_changes
+from nl2net.sandbox.changes import apply_changes
 
 _UNDO = re.compile(
     r"^\W*(?:please\s+)?(?:undo|revert|take (?:that|it) back)(?:\s+(?:that|it|this|the last change))?\W*$", re.I

@@ -130,10 +130,10 @@ def change_problems(changes: Changes, graph: Any) -> Iterator[str]:
         if graph.number_of_edges() and node["id"] not in touched:
             yield f"new node {node['id']} has no link"
     removed = set(changes.nodes_removed)
-    for node in sorted(removed):
-        for child in _children(graph, node):
+    for gone in sorted(removed):
+        for child in _children(graph, gone):
             if child not in removed and not _other_parents(graph, child, removed) and child not in touched:
-                yield f"{child} would be left without the {graph.nodes[node].get('kind', 'node')} that contained it"
+                yield f"{child} would be left without the {graph.nodes[gone].get('kind', 'node')} that contained it"
 
 
 def _edges_by_node(changes: Changes) -> set[str]:

@@ -25,17 +25,17 @@ _SYNONYMS: tuple[tuple[str, ...], ...] = (
     ("smallest", "least", "lowest", "minimum", "min", "fewest", "lightest", "shortest", "cheapest"),
     ("average", "mean", "avg"),
     ("total", "sum", "altogether", "overall"),
-    ("over", "above", "more", "exceed", "exceeds", "greater", "beyond"),
+    ("above", "more", "exceed", "exceeds", "greater", "beyond"),
     ("below", "less", "fewer"),
     ("none", "no", "not", "lack", "lacking", "nothing", "never"),
     ("neighbor", "neighbour", "neighbors", "neighbours", "peer", "peers", "talks", "talk", "talking", "adjacent"),
     ("component", "components", "island", "islands", "partition", "split", "splits", "disconnect", "disconnected",
-     "spof", "parts"),
+     "spof", "parts", "bridge", "bridges", "articulation"),
     ("path", "route"),
     ("distance", "length", "km", "fibre", "fiber", "kilometre", "kilometres"),
     ("contain", "contains", "contained", "inside", "within", "belong", "belongs", "under", "holds", "hold"),
     ("parent", "parents"), ("child", "children"),
-    ("prefix", "subnet", "network", "networks", "/16", "/24", "/8"),
+    ("prefix", "prefixes", "subnet", "subnets", "/16", "/24", "/8"),
     ("color", "colour", "label", "tag", "mark", "paint"),
     ("share", "percent", "percentage", "fraction", "proportion"),
     ("rank", "sort", "order", "ranking", "sorted", "ordered"),
@@ -47,14 +47,13 @@ _DIGITS = {word: str(value) for value, word in enumerate(_NUMBER_WORDS.split())}
 _STOP_TEXT = """
 a an the of to in on at is are be do does for and or with by from me us i we you please it its this that these those
 there what how our their have has can could would should will as if than then into all any each pls kindly tell want
-know was were been also only just one ones
+over know was were been also only just one ones
 """
 STOP = frozenset(_STOP_TEXT.split())
 # Words that change the answer: a program for "most bytes sent" is no answer to "least packets received".
 _CRITICAL_TEXT = """
-bytes packets flows capacity distance cost latency send receive largest smallest average median total count share over
-below none second third exactly both except twice half double parent child remove path component prefix color undirected
-directed weighted std variance ratio
+bytes packets flows capacity distance cost latency send receive largest smallest average median above below none second
+third exactly both except twice half double parent child remove color undirected directed weighted std variance ratio
 """
 CRITICAL = frozenset(_CRITICAL_TEXT.split())
 _WORD = re.compile(r"/?[a-z0-9_.]*[a-z0-9_]")
@@ -118,6 +117,7 @@ def words_of(question: str, measures: Mapping[str, str] | None = None) -> list[s
     ['list', '#', 'node', 'send', 'largest', 'bytes']
     """
     text = PLACEHOLDER.sub(lambda m: " zz" + m.group().split("_")[0].lower() + " ", with_digits(question)).lower()
+    text = re.sub(r"\bover (?=\d)", "above ", text)  # "over 5" compares, "over all links" does not
     return [canonical(word, measures) for word in _WORD.findall(text) if word not in STOP]
 
 

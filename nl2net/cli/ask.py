@@ -116,7 +116,7 @@ def _save(opened: Opened, answer: Answer, save: Path | None, apply: Path | None)
         notes.append(f"saved: {save} (replay: nl2net run {save} --graph {opened.assistant.graph.name})")
     if apply is not None and answer.changes:
         from nl2net.graphs import write_graph
-        from nl2net.sandbox import apply_changes
+        from nl2net.sandbox.changes import apply_changes
 
         write_graph(apply_changes(opened.assistant.graph.graph, answer.changes), apply)
         notes.append(f"the changed network was written to {apply}; the source is untouched")

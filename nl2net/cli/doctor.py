@@ -22,6 +22,15 @@ def _model_status() -> dict[str, Any]:
         return {"problem": str(error)}
 
 
+def _emulator_status() -> list[dict[str, Any]]:
+    """What the emulator can do here, found by trial."""
+    from dataclasses import asdict
+
+    from nl2net.emulator.capability import capabilities
+
+    return [asdict(item) for item in capabilities()]
+
+
 def register(app: typer.Typer) -> None:
     """Add the command."""
 
@@ -32,10 +41,12 @@ def register(app: typer.Typer) -> None:
 
         report = sandbox_doctor.examine()
         models = _model_status()
+        emulator = _emulator_status()
         if as_json:
-            typer.echo(json.dumps({**report.to_json(), "models": models}, ensure_ascii=False))
+            typer.echo(json.dumps({**report.to_json(), "models": models, "emulator": emulator}, ensure_ascii=False))
         else:
             _show(report, models)
+            _show_emulator(emulator)
         if not report.healthy:
             raise typer.Exit(5)
 
@@ -53,3 +64,11 @@ def _show(report: Any, models: dict[str, Any]) -> None:
     for name, value in models.items():
         typer.echo(f"model {name}: {value}")
     typer.echo("versions: " + ", ".join(f"{name} {value}" for name, value in report.versions.items()))
+
+
+def _show_emulator(found: list[dict[str, Any]]) -> None:
+    kernel = all(item["works"] for item in found if item["needed"])
+    typer.echo(f"emulator: {'kernel and simulated backends work' if kernel else 'only the simulated backend works'}")
+    for item in found:
+        if not item["works"]:
+            typer.echo(f"  {item['name']}: {item['reason'].rstrip('.')}. {item['advice']}".rstrip())

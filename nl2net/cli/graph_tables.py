@@ -13,20 +13,39 @@ from nl2net.display import clean_line
 
 _COLUMNS = 6
 _WIDTH = 28
+_ID_WIDTH = 60
 
 
-def _cell(value: Any) -> Text:
+def _cell(value: Any, width: int) -> Text:
+    if isinstance(value, dict) and all(isinstance(item, str) for item in value.values()):
+        value = ", ".join(f"{key} {item}" for key, item in value.items())
+    elif isinstance(value, list) and all(isinstance(item, str) for item in value):
+        value = ", ".join(value)
     text = "" if value is None else f"{value:g}" if isinstance(value, float) and abs(value) < 1e6 else str(value)
-    return Text(clean_line(text, width=_WIDTH))
+    return Text(clean_line(text, width=width))
 
 
 def _rows(console: Console, title: str, records: list[dict[str, Any]], total: int) -> None:
     names = list(dict.fromkeys(name for record in records for name in record))
+    names.sort(key=lambda name: name.startswith("file_"))  # renamed reserved words of the file come last
     table = Table(title=Text(clean_line(title)), title_justify="left", box=None, pad_edge=False)
     for name in names[:_COLUMNS]:
-        table.add_column(Text(clean_line(name, width=_WIDTH)), overflow="fold")
+        # Ends and ids are shown whole; other cells give way.
+        whole = name in ("id", "source", "target")
+        longest = max(len(_cell(record.get(name), _ID_WIDTH)) for record in records)
+        table.add_column(
+            Text(clean_line(name, width=_WIDTH)),
+            overflow="fold" if whole else "ellipsis",
+            no_wrap=not whole,
+            min_width=min(longest, _ID_WIDTH // 2) if whole else 4,
+        )
     for record in records:
-        table.add_row(*(_cell(record.get(name)) for name in names[:_COLUMNS]))
+        table.add_row(
+            *(
+                _cell(record.get(name), _ID_WIDTH if name in ("id", "source", "target") else _WIDTH)
+                for name in names[:_COLUMNS]
+            )
+        )
     console.print(table)
     left = [] if total == len(records) else [f"{total - len(records)} more rows"]
     if len(names) > _COLUMNS:

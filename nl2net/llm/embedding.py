@@ -4,8 +4,8 @@ The model is a BERT of six layers; a question takes a few milliseconds, and no d
 
 References
 ----------
-Wang et al., "MiniLM: Deep Self-Attention Distillation", NeurIPS 2020; Reimers and Gurevych, "Sentence-BERT", EMNLP 2019.
-The weights are sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0).
+Wang et al., "MiniLM: Deep Self-Attention Distillation", NeurIPS 2020; Reimers and Gurevych, "Sentence-BERT", EMNLP
+2019. The weights are sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0).
 """
 
 from __future__ import annotations
@@ -151,7 +151,8 @@ class Embedder:
     def _norm(self, x: Vectors, name: str) -> Vectors:
         mean, variance = x.mean(axis=-1, keepdims=True), x.var(axis=-1, keepdims=True)
         scaled: Vectors = (x - mean) / np.sqrt(variance + _EPSILON)
-        return scaled * self._weights[f"{name}.weight"] + self._weights[f"{name}.bias"]
+        found: Vectors = scaled * self._weights[f"{name}.weight"] + self._weights[f"{name}.bias"]
+        return found
 
 
 def open_embedder(locations: Locations) -> Embedder | None:

@@ -12,7 +12,7 @@ from nl2net.graphs import LoadedGraph, load_graph
 
 def write_graph(folder: Path) -> Path:
     """A node-link file: three sites, two racks, capacities on two of three links."""
-    graph = nx.Graph()
+    graph: nx.Graph[str] = nx.Graph()
     graph.add_node("core1.fra", name="core1.fra", site="Frankfurt", role="backbone")
     graph.add_node("core2.fra", name="core2.fra", site="Frankfurt", role="backbone")
     graph.add_node("edge9.muc", name="edge9.muc", site="München", role="outpost")

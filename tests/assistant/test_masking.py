@@ -73,7 +73,7 @@ def test_country_codes_are_read_only_in_their_own_case() -> None:
 
 
 def kinds_graph() -> tuple[EntityIndex, GraphSchema]:
-    graph = nx.DiGraph()
+    graph: nx.DiGraph[str] = nx.DiGraph()
     for kind in ("EK_CHASSIS", "EK_PACKET_SWITCH"):
         graph.add_node(f"{kind}:a1.s1", name="a1.s1", kind=kind)
     graph.add_node("EK_CONTROL_POINT:a1.s1", name="a1.s1", kind="EK_CONTROL_POINT")

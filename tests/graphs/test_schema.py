@@ -27,7 +27,13 @@ from nl2net.graphs.shapes import matches_shape
 from nl2net.locations import Locations
 from nl2net.model import AttributeSchema
 
-PYTHON_TYPES = {"integer": int, "number": (int, float), "boolean": bool, "text": str, "date": str}
+PYTHON_TYPES: dict[str, type | tuple[type, ...]] = {
+    "integer": int,
+    "number": (int, float),
+    "boolean": bool,
+    "text": str,
+    "date": str,
+}
 
 
 def _records(graph: Any, owner: str) -> list[dict[str, Any]]:
@@ -95,7 +101,9 @@ def test_no_value_is_in_the_schema(nodes: dict[str, dict[str, Any]], data: st.Da
         ("geant2012", "edge", "LinkSpeed", ""),
         ("geant2012", "node", "Longitude", "coordinate"),
         ("comm50", "edge", "byte_weight", "traffic"),
-        ("comm50", "edge", "packet_weight", ""),
+        ("comm50", "edge", "packet_weight", "traffic"),
+        ("comm50", "edge", "connection_weight", "traffic"),
+        ("comm50", "node", "size", ""),
         ("comm50", "node", "ip_address", "address"),
         ("malt", "node", "physical_capacity_bps", "capacity"),
         ("malt", "node", "name", "name"),

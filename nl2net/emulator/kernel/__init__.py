@@ -1,0 +1,1 @@
+"""The kernel backend: anonymous network namespaces in a worker process of its own."""

@@ -1,0 +1,1 @@
+"""Kubernetes objects, policy evaluation and compilation, and the loopback API server."""

@@ -1,0 +1,1 @@
+"""The simulator: no privileges, no packets, the same answers as the kernel."""

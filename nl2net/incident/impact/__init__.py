@@ -1,0 +1,1 @@
+"""Computed impact: BGP update files, AS graphs, cable maps and event models."""

@@ -1,0 +1,378 @@
+"""Fills slots from a pool of claims, without any model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from nl2net.incident.claims import mentions
+from nl2net.incident.frame import Frame
+from nl2net.incident.intervals import interval_pairs
+from nl2net.incident.language import is_event_word, related, stem, stems, terms_of
+from nl2net.incident.match import KINDS, Candidate, Weights, candidates, span_end
+from nl2net.incident.origins import Origins
+from nl2net.incident.pool import Pool
+from nl2net.incident.reconcile import Group, Verdict, compatible, rivals_of, weigh
+from nl2net.incident.records import Claim, Slot, SourceClass, TypedValue
+from nl2net.incident.typed import spoken_duration
+
+# Least coverage of the words of a slot, by whether a typed value stands behind it.
+TYPED_FLOOR = 0.34
+OPEN_FLOOR = 0.5
+CAUSE_FLOOR = 0.4
+_OPEN_TYPES = frozenset({"text", "name", "actor", "place", "cause", "identity"})
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """A value derived from typed values, with what was done."""
+
+    operation: str
+    inputs: tuple[tuple[str, str], ...]
+    value: Any
+    text: str
+    assumption: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What was found for a slot."""
+
+    slot: Slot
+    state: str  # settled, conflict, open
+    label: str = ""
+    value: Any = None
+    claims: tuple[Claim, ...] = ()
+    verdict: Verdict | None = None
+    computed: Computed | None = None
+    coverage: float = 0.0
+    margin: float = 1.0
+    denied: bool = False
+
+
+class Solver:
+    """Answers slots from one pool.
+
+    Parameters
+    ----------
+    frame : Frame
+        The question.
+    pool : Pool
+        Documents and claims that may speak.
+    """
+
+    def __init__(self, frame: Frame, pool: Pool) -> None:
+        self.frame = frame
+        self.pool = pool
+        self.weights = Weights(pool.claims)
+        self.origins = Origins(pool.documents)
+        self.asked = bool(frame.wants & {"agreement", "origins"})
+
+    def solve(self) -> list[Outcome]:
+        """Outcomes of all slots, in order."""
+        outcomes: list[Outcome] = []
+        for slot in self.frame.slots:
+            outcomes.append(self._solve_slot(slot, outcomes))
+        return self._add_duration_conflict(outcomes)
+
+    def _claims(self) -> Sequence[Claim]:
+        if "measured" in self.frame.wants:
+            firm = [c for c in self.pool.claims if c.source.source_class.rank <= SourceClass.MAILING_LIST.rank]
+            return firm or self.pool.claims
+        return self.pool.claims
+
+    def _solve_slot(self, slot: Slot, before: Sequence[Outcome]) -> Outcome:
+        blocked = [name for name in slot.anchors if name in self.pool.unknown]
+        if blocked or not self.pool.claims:
+            return Outcome(slot, "open")
+        if slot.type == "identity":
+            return self._identity(slot, before)
+        if slot.type == "span":
+            return self._span(slot)
+        if slot.type == "sum":
+            return self._sum(slot)
+        found = candidates(slot, self._claims(), self.weights)
+        if slot.type == "duration":
+            outcome = self._typed(slot, self._with_derived(slot, found))
+            return self._derived_duration(slot) if outcome.state == "open" else self._explain(outcome)
+        if slot.type in KINDS:
+            return self._typed(slot, found)
+        return self._open(slot, found)
+
+    def _typed(self, slot: Slot, found: list[Candidate]) -> Outcome:
+        found = [c for c in found if c.coverage >= TYPED_FLOOR or (c.exact and c.score >= 0.6)]
+        if slot.type == "time":
+            # A day answers "when" only where no time is told.
+            clock = [c for c in found if c.value and c.value.kind == "time"]
+            found = clock if clock and clock[0].score >= 0.6 * found[0].score else found
+        if not found:
+            return Outcome(slot, "open")
+        rivals = rivals_of(slot, found, asked=self.asked)
+        if slot.type in ("asn", "prefix", "time", "date") and not (slot.edge and self.asked):
+            rivals = self._one_story(slot, rivals)
+        verdict = weigh(slot, rivals, self.origins)
+        best = verdict.preferred or verdict.groups[0]
+        state = "conflict" if verdict.is_live else "settled"
+        claims = tuple(dict.fromkeys(c for g in verdict.groups for c in g.claims)) if verdict.kind else best.claims
+        more = self._named(slot, claims[:1], found)
+        return Outcome(
+            slot,
+            state,
+            label="; ".join(dict.fromkeys([m.value.text for m in self._values_of(slot, best, found) if m.value])),
+            value=best.members[0].value.value if best.members[0].value else None,
+            claims=tuple(dict.fromkeys([*claims, *more])),
+            verdict=verdict if verdict.kind else None,
+            coverage=found[0].coverage,
+            margin=found[0].score - next((c.score for c in found if c.claim != found[0].claim), 0.0),
+        )
+
+    def _values_of(self, slot: Slot, best: Group, found: list[Candidate]) -> list[Candidate]:
+        """The values of the best claim that count: all of a plural question, else the one."""
+        plural = re.search(r"\b(?:times|numbers|prefixes|which (?:\w+ )?ases|dates)\b", slot.text, re.IGNORECASE)
+        top = best.members[0]
+        if (plural or len(slot.anchors) > 1) and not slot.edge:
+            same = [
+                c for c in found if c.claim == top.claim and c.value and top.value and c.value.kind == top.value.kind
+            ]
+            return sorted(same, key=lambda c: c.value.start if c.value else 0)
+        return [top]
+
+    def _one_story(self, slot: Slot, rivals: list[Candidate]) -> list[Candidate]:
+        """AS numbers, prefixes and times of one source are a story, no conflict, unless the source says so itself."""
+        top = rivals[0]
+        if re.search(r"\bonce\b.+\bonce\b", top.claim.quote, re.IGNORECASE):
+            return [c for c in rivals if c.claim == top.claim]
+        if slot.type in ("asn", "prefix"):
+            return [top]
+        others = [c for c in rivals if self.origins.of(c.claim) != self.origins.of(top.claim) and c.coverage >= 0.6]
+        others = [c for c in others if c.value and top.value and c.value.kind == top.value.kind]
+        return [top, *others]
+
+    def _named(self, slot: Slot, chosen: Sequence[Claim], found: list[Candidate]) -> list[Claim]:
+        """Further claims for names of the slot that the chosen ones do not hold."""
+        extra: list[Claim] = []
+        text = " ".join(claim.quote for claim in chosen) + " ".join(c.heading for c in chosen)
+        for name in slot.anchors:
+            if not mentions(text, name):
+                extra += [c.claim for c in found if mentions(c.claim.quote, name)][:1]
+        return extra
+
+    def _open(self, slot: Slot, found: list[Candidate]) -> Outcome:
+        floor = CAUSE_FLOOR if slot.type in ("cause", "actor", "place") else OPEN_FLOOR
+        if slot.bare and len(self.pool.documents) == 1:
+            floor = 0.0
+        found = [c for c in found if c.coverage >= floor]
+        if not found:
+            return Outcome(slot, "open")
+        top = found[0]
+        near = [c for c in found if c.score >= 0.85 * top.score][:3]
+        plural = bool(slot.nouns) and slot.text.lower().find(f"{slot.name}") >= 0 and slot.name.endswith("s")
+        if self.asked and slot.type in ("name", "text", "actor", "cause"):
+            return self._versions(slot, found)
+        if plural:
+            near = near[:2]
+        return Outcome(
+            slot,
+            "settled",
+            claims=tuple(dict.fromkeys([*(c.claim for c in near), *self._named(slot, [c.claim for c in near], found)])),
+            coverage=top.coverage,
+            margin=top.score - (found[1].score if len(found) > 1 else 0.0),
+        )
+
+    def _versions(self, slot: Slot, found: list[Candidate]) -> Outcome:
+        """All tellings of what the question asks sources to agree on."""
+        pool = [c.claim for c in found]
+        if slot.nouns:
+            head = related(slot.nouns[-1])
+            pool += [c for c in self.pool.claims if c not in pool and head & c.terms]
+        members = [
+            Candidate(claim, _counted(slot, claim), 0.0, found[0].coverage, True) for claim in dict.fromkeys(pool)
+        ]
+        groups: list[list[Candidate]] = []
+        for member in members:
+            home = next((g for g in groups if _tells_same(g[0], member)), None)
+            groups.append([member]) if home is None else home.append(member)
+        made = tuple(
+            Group(
+                tuple(g),
+                True,
+                min(c.claim.source.source_class.rank for c in g),
+                self.origins.count([c.claim for c in g]),
+            )
+            for g in groups
+        )
+        several = len(made) > 1 and len({self.origins.of(c.claim) for c in members}) > 1
+        ranked = sorted(made, key=lambda g: (g.rank, -g.origins))
+        primary = bool(ranked) and ranked[0].rank <= 2 and (len(ranked) == 1 or ranked[1].rank > ranked[0].rank)
+        preferred = ranked[0] if primary else None
+        reason = "a primary source before the others" if primary else "no primary source decides between them"
+        verdict = Verdict(tuple(ranked), preferred, reason, "between sources") if several else None
+        claims = tuple(c.claim for c in members)
+        return Outcome(
+            slot, "conflict" if several else "settled", claims=claims, verdict=verdict, coverage=found[0].coverage
+        )
+
+    def _identity(self, slot: Slot, before: Sequence[Outcome]) -> Outcome:
+        """Who the AS numbers or names of the part before are."""
+        wanted = [v for o in before for c in o.claims for v in c.values if v.kind in ("asn", "prefix")]
+        told: list[Claim] = []
+        for value in dict.fromkeys((v.kind, v.value) for v in wanted):
+            holders = [
+                c for c in self.pool.claims if any((v.kind, v.value) == value and v.noun != "path" for v in c.values)
+            ]
+            told += sorted(holders, key=lambda c: (c.source.source_class.rank, len(c.quote)))[:2]
+        claims = tuple(dict.fromkeys(told))
+        return Outcome(slot, "settled" if claims else "open", claims=claims, coverage=0.8 if claims else 0.0)
+
+    def _span(self, slot: Slot) -> Outcome:
+        first = span_end(slot.ends[0], slot, edge="start", claims=self._claims(), weights=self.weights)
+        last = span_end(slot.ends[1], slot, edge="", claims=self._claims(), weights=self.weights)
+        if first is None or last is None or first.value is None or last.value is None:
+            return Outcome(slot, "open", claims=tuple(c.claim for c in (first, last) if c))
+        if first.value == last.value and first.claim == last.claim:
+            return Outcome(slot, "open", claims=(first.claim,))
+        return self._difference(slot, first.claim, first.value, second=(last.claim, last.value))
+
+    def _difference(self, slot: Slot, claim: Claim, start: TypedValue, *, second: tuple[Claim, TypedValue]) -> Outcome:
+        other, end = second
+        seconds = (end.value - start.value) % 86400
+        assumption = "the end follows the start within a day, and both times are in the same zone"
+        computed = Computed(
+            "end - start", (("start", start.text), ("end", end.text)), seconds, spoken_duration(seconds), assumption
+        )
+        return Outcome(
+            slot,
+            "settled",
+            computed.text,
+            seconds,
+            tuple(dict.fromkeys([claim, other])),
+            computed=computed,
+            coverage=0.8,
+        )
+
+    def _intervals(self, slot: Slot) -> list[tuple[Candidate, list[tuple[TypedValue, TypedValue]]]]:
+        units = stems("minute hour second day add last pass")
+        terms = tuple(t for t in slot.terms if t not in units)
+        telling = tuple(t for t in terms if not is_event_word(t)) if slot.type == "duration" else terms
+        probe = replace(slot, type="time", nouns=(), unit="", terms=telling or terms, text="", must=())
+        found = candidates(probe, self._claims(), self.weights)
+        result = []
+        seen = set()
+        for candidate in found:
+            if candidate.coverage >= TYPED_FLOOR and candidate.claim not in seen:
+                seen.add(candidate.claim)
+                if pairs := interval_pairs(candidate.claim):
+                    result.append((candidate, pairs))
+        return result
+
+    def _sum(self, slot: Slot) -> Outcome:
+        for probe, pairs in self._intervals(slot):
+            claim = probe.claim
+            lengths = [(b.value - a.value) % 86400 for a, b in pairs]
+            terms = tuple((f"{a.text} to {b.text}", f"{n // 60} min") for (a, b), n in zip(pairs, lengths, strict=True))
+            total = sum(lengths)
+            computed = Computed(
+                "sum of (end - start)", terms, total, spoken_duration(total), "each interval lies within one day"
+            )
+            return Outcome(slot, "settled", computed.text, total, (claim,), computed=computed, coverage=0.8)
+        return self._typed(
+            replace(slot, type="duration"), candidates(replace(slot, type="duration"), self._claims(), self.weights)
+        )
+
+    def _with_derived(self, slot: Slot, found: list[Candidate]) -> list[Candidate]:
+        """Durations that are told, and those that follow from a start and an end in one sentence."""
+        derived = []
+        told = {c.claim for c in found}
+        for probe, pairs in self._intervals(slot):
+            if len(pairs) == 1 and probe.claim not in told:
+                length = (pairs[0][1].value - pairs[0][0].value) % 86400
+                value = TypedValue(
+                    "duration", (length, length), spoken_duration(length), pairs[0][0].start, pairs[0][1].end
+                )
+                derived.append(replace(probe, value=value, exact=True))
+        return sorted([*found, *derived], key=lambda c: (-c.score, c.claim.source.source_class.rank))
+
+    def _explain(self, outcome: Outcome) -> Outcome:
+        """Record how a derived duration was computed."""
+        best = outcome.verdict.groups[0].members[0] if outcome.verdict else None
+        claim = best.claim if best else outcome.claims[0]
+        pairs = interval_pairs(claim)
+        told = any(v.kind == "duration" for v in claim.values)
+        if told or len(pairs) != 1:
+            return outcome
+        return replace(
+            outcome, computed=self._difference(outcome.slot, claim, pairs[0][0], second=(claim, pairs[0][1])).computed
+        )
+
+    def _derived_duration(self, slot: Slot) -> Outcome:
+        """From the time something began and the time it came back, told apart from each other."""
+        telling = tuple(
+            t for t in slot.terms if not is_event_word(t) and not any(t in terms_of(n) for n in slot.anchors)
+        )
+        probe = replace(slot, type="time", edge="start", terms=telling, text="", must=())
+        opening = related(stem("begin")) | related(stem("fail")) | stems("stop go lose become")
+        starts = [
+            c
+            for c in candidates(probe, self._claims(), self.weights)
+            if c.value
+            and c.value.kind == "time"
+            and c.coverage >= TYPED_FLOOR
+            and (opening & c.claim.terms or _opens(c))
+        ]
+        if not starts:
+            return Outcome(slot, "open")
+        first = starts[0]
+        back = related(stem("return")) | related(stem("end"))
+        same = [c for c in self._claims() if c.doc == first.claim.doc and c != first.claim and back & c.terms]
+        last = [(c, v) for c in same for v in c.values if v.kind == "time"]
+        if not last or first.value is None:
+            return Outcome(slot, "open")
+        ranked = sorted(last, key=lambda item: -len(frozenset(slot.terms) & item[0].terms))
+        return self._difference(slot, first.claim, first.value, second=ranked[0])
+
+    def _add_duration_conflict(self, outcomes: list[Outcome]) -> list[Outcome]:
+        """Where start and end are asked and sources are to be compared, told durations belong to the picture."""
+        edges = {o.slot.edge: o for o in outcomes if o.slot.type == "time" and o.slot.edge and o.claims}
+        if not self.asked or set(edges) != {"start", "end"}:
+            return outcomes
+        start, end = edges["start"], edges["end"]
+        if not isinstance(start.value, int) or not isinstance(end.value, int):
+            return outcomes
+        length = (end.value - start.value) % 86400
+        own = TypedValue("duration", (length, length), spoken_duration(length), 0, 0)
+        told = [
+            (claim, value)
+            for claim in self.pool.claims
+            for value in claim.values
+            if value.kind == "duration" and claim not in start.claims[:1] and not compatible(own, value)
+        ]
+        if not told:
+            return outcomes
+        base = Candidate(start.claims[0], own, 1.0, start.coverage, True)
+        rivals = [base, *(Candidate(claim, value, 0.9, start.coverage, True) for claim, value in told)]
+        slot = Slot("duration", "duration", "how long it lasted", required=False)
+        verdict = weigh(slot, rivals, self.origins)
+        claims = tuple(dict.fromkeys(c for g in verdict.groups for c in g.claims))
+        return [
+            *outcomes,
+            Outcome(slot, "conflict", own.text, length, claims, verdict=verdict, coverage=start.coverage),
+        ]
+
+
+def _opens(candidate: Candidate) -> bool:
+    value = candidate.value
+    before = candidate.claim.quote[: value.start] if value else ""
+    return re.search(r"\b(?:from|since|starting at|starting)\s+(?:about\s+)?$", before, re.IGNORECASE) is not None
+
+
+def _counted(slot: Slot, claim: Claim) -> TypedValue | None:
+    head = related(slot.nouns[-1]) if slot.nouns else frozenset()
+    return next((v for v in claim.values if v.kind == "count" and head & set(terms_of(v.noun))), None)
+
+
+def _tells_same(one: Candidate, two: Candidate) -> bool:
+    if one.value is not None and two.value is not None:
+        return compatible(one.value, two.value)
+    return one.claim.source == two.claim.source

@@ -1,0 +1,1 @@
+"""Workloads with known roles, baselines, metrics and the protocol that compares them."""

@@ -1,0 +1,1 @@
+"""Rules between roles: synthesis with evidence, baselines, modes, compression."""
