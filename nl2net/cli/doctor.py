@@ -61,8 +61,7 @@ def _show(report: Any, models: dict[str, Any]) -> None:
             typer.echo(f"  {name}: {value}. {sandbox_doctor.way_out(name)}".rstrip())
     for trial in report.trials:
         typer.echo(f"  {'held' if trial.held else 'NOT HELD':8}  {trial.layer:13}  {trial.attack}: {trial.seen}")
-    for name, value in models.items():
-        typer.echo(f"model {name}: {value}")
+    _show_models(models)
     typer.echo("versions: " + ", ".join(f"{name} {value}" for name, value in report.versions.items()))
 
 
@@ -72,3 +71,18 @@ def _show_emulator(found: list[dict[str, Any]]) -> None:
     for item in found:
         if not item["works"]:
             typer.echo(f"  {item['name']}: {item['reason'].rstrip('.')}. {item['advice']}".rstrip())
+
+
+def _show_models(found: dict[str, Any]) -> None:
+    endpoint = found.get("endpoint") or {}
+    if found.get("problem"):
+        typer.echo(f"models: {found['problem']}")
+    if endpoint:
+        where = endpoint.get("base_url") or endpoint.get("origin") or ""
+        typer.echo(f"model in use: {endpoint.get('model', '')}" + (f" ({where})" if where else ""))
+    if found.get("local_extra") is False:
+        typer.echo("  the built-in model cannot run: pip install 'nl2net[local]'")
+    for name, entry in (found.get("models") or {}).items():
+        size = f"{entry.get('bytes', 0) / 1e9:.1f} GB"
+        state = f"downloaded, {size}" if entry.get("present") else f"not downloaded: nl2net model pull {name} ({size})"
+        typer.echo(f"  {name}: {entry.get('title', '')}; {state}" + (", running" if entry.get("running") else ""))
