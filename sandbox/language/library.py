@@ -12,7 +12,7 @@ import numpy as np
 
 from nl2net.errors import RefusedCode
 from nl2net.sandbox.language.frames import pivot_taker
-from nl2net.sandbox.language.policy import load_policy, resolve_module
+from nl2net.sandbox.language.policy import load_policy, module_names_of, resolve_module
 from nl2net.sandbox.language.proxies import ModuleProxy
 from nl2net.sandbox.language.remarks import merge_taker, parts_of
 from nl2net.sandbox.language.state import current
@@ -260,13 +260,14 @@ def random_proxy() -> ModuleProxy:
     """``random`` on the generator of this run."""
     import random
 
-    names = load_policy().names("module", RANDOM_METHODS)
+    names = module_names_of(RANDOM_METHODS)
     generator = current().random
     table = {name: getattr(generator, name) for name in names if hasattr(generator, name)}
     table["Random"] = random.Random
     return ModuleProxy("random", table)
 
 
+@cache
 def module_names() -> frozenset[str]:
     """Exact dotted names that a program may import."""
     return frozenset(static_proxies()) | {RANDOM_METHODS}
