@@ -150,6 +150,9 @@ def _run(request: Mapping[str, Any], held: Mapping[str, Any], options: Mapping[s
         if library == Library.SQL:
             from nl2net.sandbox.process import sql
 
+            refused = next(iter(wall.validate(request["program"], library=library)), None)
+            if refused is not None:
+                raise RefusedCode(refused.message, rule=refused.rule, line=refused.line, hint=refused.hint)
             program = sql.bind_literals(request["program"], bindings)
             sql.check_statement(program)
             value, printed, notes = sql.run_query(held["database"], program), "", list[str]()

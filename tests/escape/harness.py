@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import csv
+import faulthandler
 import functools
 import io
 import json
@@ -151,6 +152,8 @@ def fork_run(work: Callable[[Callable[[Mapping[str, Any]], None]], None], *, lim
         try:
             os.setpgid(0, 0)
             os.dup2(out_write, 1)
+            faulthandler.disable()  # a fork bomb that runs out of processes would print a page for each
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
             os.close(read_end)
             used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
             resource.setrlimit(resource.RLIMIT_AS, (used + limit, used + limit))

@@ -197,3 +197,17 @@ def test_everyday_programs_are_hardly_flagged(source: str) -> None:
 def test_false_repairs_over_everyday_programs_stay_few() -> None:
     flagged = [s for s in everyday_programs() if any(f.severity in FLAGGING for f in findings(s))]
     assert len(flagged) <= 6
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "WITH RECURSIVE r(node, hops) AS (SELECT 'n0', 0 UNION SELECT target, hops + 1 FROM r JOIN edges ON source = node "
+        "WHERE hops < 3) SELECT node, min(hops) FROM r GROUP BY node",
+        "SELECT regexp_extract(id, '[0-9]+')::INT n FROM nodes ORDER BY n",
+        "SELECT node, list(neighbor ORDER BY neighbor) FROM ends GROUP BY node",
+        "SELECT struct_pack(a := 1) AS s FROM nodes",
+    ],
+)
+def test_names_that_a_statement_makes_are_known(statement: str) -> None:
+    assert [(f.rule, f.message) for f in findings(statement, Library.SQL) if f.severity in FLAGGING] == []

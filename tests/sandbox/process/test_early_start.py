@@ -98,3 +98,10 @@ def test_a_graph_larger_than_a_pipe_is_streamed() -> None:
     with Sandbox() as sandbox, sandbox.open(GraphPayload(graph, schema, "large")) as holder:
         program = "def answer(graph):\n    return len(graph), sum(len(d['text']) for _, d in graph.nodes(data=True))"
         assert holder.run(Task(program)).value == (3000, sum(node % 90 for node in graph))
+
+
+@pytest.mark.parametrize("statement", ["SELECT * FROM duckdb_settings()", "SELECT * FROM query('SELECT 1')"])
+def test_a_statement_that_was_not_checked_is_judged_again_before_it_runs(statement: str) -> None:
+    with Sandbox() as sandbox, sandbox.open(payload()) as holder:
+        report = holder.run(Task(statement, library=Library.SQL))
+    assert report.outcome is Outcome.REFUSED and report.findings[0].rule == "sql-function"
