@@ -13,8 +13,10 @@ import re
 import resource
 import select
 import signal
+import sys
 import time
 import tokenize
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -111,7 +113,6 @@ def with_values(source: str, values: Mapping[str, Any]) -> str:
 def honest_answer(graph: nx.Graph[str], *, through: Callable[[str], Any] | None = None) -> str:
     """The fixed honest question: whatever a hostile program may have changed shows here."""
     import random
-    import sys
 
     random_first = random.random()
     with np.errstate(all="ignore"):
@@ -152,6 +153,8 @@ def fork_run(work: Callable[[Callable[[Mapping[str, Any]], None]], None], *, lim
         try:
             os.setpgid(0, 0)
             os.dup2(out_write, 1)
+            sys.stdout = os.fdopen(1, "w", buffering=1, closefd=False)  # not what pytest put in its place
+            warnings.simplefilter("ignore")  # errors in a test, and not what is looked at here
             faulthandler.disable()  # a fork bomb that runs out of processes would print a page for each
             os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
             os.close(read_end)

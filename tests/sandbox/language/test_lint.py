@@ -202,7 +202,8 @@ def test_false_repairs_over_everyday_programs_stay_few() -> None:
 @pytest.mark.parametrize(
     "statement",
     [
-        "WITH RECURSIVE r(node, hops) AS (SELECT 'n0', 0 UNION SELECT target, hops + 1 FROM r JOIN edges ON source = node "
+        "WITH RECURSIVE r(node, hops) AS (SELECT 'n0', 0 UNION SELECT target, hops + 1 FROM r "
+        "JOIN edges ON source = node "
         "WHERE hops < 3) SELECT node, min(hops) FROM r GROUP BY node",
         "SELECT regexp_extract(id, '[0-9]+')::INT n FROM nodes ORDER BY n",
         "SELECT node, list(neighbor ORDER BY neighbor) FROM ends GROUP BY node",
