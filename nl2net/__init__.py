@@ -16,6 +16,8 @@ _EXPORTS = {
     "Answer": "nl2net.assistant",
     "load_graph": "nl2net.graphs",
     "Nl2netError": "nl2net.errors",
+    # For `%load_ext nl2net`; not in `__all__`, it is no part of the library.
+    "load_ipython_extension": "nl2net.notebook",
 }
 
 __all__ = ["Answer", "Assistant", "Nl2netError", "__version__", "load_graph"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nl2net.sandbox.changes import apply_changes
 from nl2net.sandbox.outcome import (
     CheckReport,
     Facts,
@@ -32,4 +33,5 @@ __all__ = [
     "Sandbox",
     "Task",
     "TwinReport",
+    "apply_changes",
 ]

@@ -247,9 +247,12 @@ class Assistant:
         trial = self._trial(state, options, hooks)
         candidates = self._borrowed(state, trial) if options.borrow else []
         if candidates and candidates[0].sure and options.samples is None:
-            return Choice(candidates[0], 1, 1)
-        drawn = options.samples or self.settings.samples or 1
-        most = drawn if options.samples or self.settings.samples else drawn + _EXTRA_SAMPLES
+            state.sandbox_s += trial.sandbox_s
+            return Choice(candidates[0], 1, 1, borrowed=candidates[0].score)
+        wanted = options.samples or self.settings.samples
+        # Without a second opinion from the library, one program of a small model is a guess.
+        drawn = wanted or (1 if candidates or not self._is_small() else 1 + _EXTRA_SAMPLES)
+        most = wanted or 1 + _EXTRA_SAMPLES
         hooks.stage("model")
         for number, reply in enumerate(state.speaker.draw(messages, drawn, purpose="code"), 1):
             self._judge(state, trial, messages, reply, number, candidates)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 
 from nl2net.assistant import screen
@@ -17,12 +17,13 @@ from nl2net.assistant.state import AskState
 from nl2net.assistant.wording import expected_type, is_change
 from nl2net.graphs import LoadedGraph
 from nl2net.model import GraphSchema, Library, Status
-from nl2net.prompts import Example, Message, build_messages, question_text, system_text
+from nl2net.prompts import Example, Message, build_messages, question_text, render, system_text
 from nl2net.sandbox.outcome import Facts
 
 _DIRECTION = re.compile(
     r"\b(?:sen[dt]s?|sending|receiv\w+|outgoing|incoming|from .* to|sources?|destinations?)\b", re.I
 )
+_NEAR_TYPE = 0.55  # similarity from which the result type of a library question is believed
 _ORDER = re.compile(r"\b(?:rank\w*|sort\w*|order\w*|top|highest first|descending|ascending)\b", re.I)
 
 
@@ -59,6 +60,7 @@ class Preparer:
             screen.missing_concept(text, schema),
             screen.no_paths(text, schema),
             None if options.assume else screen.vague(text, schema),
+            screen.incomplete(text, schema),
         )
         return next((verdict for verdict in verdicts if verdict is not None), None)
 
@@ -77,7 +79,7 @@ class Preparer:
             expected=expected,
             unseen_wording=options.unseen_wording,
         )
-        state.facts = facts_of(text, state.masked.bindings)
+        state.facts = _with_nearest(facts_of(text, state.masked.bindings), state.found)
         system = system_text(schema, library=state.library, question=text, budget_tokens=budget_tokens)
         examples = [Example(found.question, found.program) for found in state.found]
         asked = question_text(text, entities=state.masked.lines, expected=_ask_for(expected, state.found))
@@ -94,6 +96,14 @@ def facts_of(text: str, placeholders: Sequence[str] | dict[str, str]) -> Facts:
         asks_direction=bool(_DIRECTION.search(text)),
         asks_order=bool(_ORDER.search(text)),
     )
+
+
+def _with_nearest(facts: Facts, found: Sequence[Found]) -> Facts:
+    """Where the words do not tell the asked type, a near question of the library does."""
+    if facts.expected or not found or found[-1].score < _NEAR_TYPE:
+        return facts
+    kind = found[-1].entry.result_type
+    return replace(facts, expected=kind, is_change=facts.is_change or kind == "graph")
 
 
 def choose_library(wanted: str, graph: LoadedGraph) -> Library:
@@ -120,7 +130,9 @@ def _unclear(state: AskState) -> Verdict | None:
         return None
     first = state.masked.ambiguities[0]
     choices = tuple(label for label, _ in first.choices)
-    message = f"{first.word!r} is the name of several nodes. Which one? {'; '.join(choices)}"
+    message = render(
+        "clarify.j2", word=repr(first.word), reason="is the name of several nodes", ask="Which one?", choices=choices
+    )
     return Verdict(Status.NEEDS_CLARIFICATION, message, choices=choices)
 
 

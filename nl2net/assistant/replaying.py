@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -47,8 +48,20 @@ def script_header(answer: Answer, graph: LoadedGraph) -> dict[str, Any]:
     }
 
 
-def run_script(assistant: Assistant, script: Script) -> Answer:
+def run_script(assistant: Assistant, script: Script, *, cancel: threading.Event | None = None) -> Answer:
     """Run a saved program over the graph of an assistant.
+
+    Parameters
+    ----------
+    assistant : Assistant
+    script : Script
+    cancel : Event, optional
+        Ends the run when it is set.
+
+    Raises
+    ------
+    Cancelled
+        ``cancel`` was set.
 
     Notes
     -----
@@ -57,7 +70,8 @@ def run_script(assistant: Assistant, script: Script) -> Answer:
     started = time.perf_counter()
     graph = assistant.graph
     question = str(script.header.get("question", ""))
-    report = assistant.holder.run(Task(script.program, library=script.library, facts=Facts(is_change=True)))
+    task = Task(script.program, library=script.library, facts=Facts(is_change=True))
+    report = assistant.holder.run(task, cancel=cancel)
     status, code = _STATUS.get(report.outcome, (Status.FAILED, 4))
     notes = list(_differences(script, graph))
     if report.outcome is Outcome.OK:

@@ -12,6 +12,7 @@ from importlib.resources import files
 from nl2net.assistant.entities import trade_words
 from nl2net.assistant.wording import pattern, wordings
 from nl2net.model import AttributeSchema, GraphSchema, Status
+from nl2net.prompts import render
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,8 @@ def _holds(concept: _Concept, attribute: AttributeSchema) -> bool:
 
 
 def _in_kinds(concept: _Concept, schema: GraphSchema) -> bool:
-    return any(concept.names.search(kind) for kind in (*schema.node_kinds, *schema.edge_kinds))
+    # The shape of the ids counts too: nodes that are called by their address have one.
+    return any(concept.names.search(kind) for kind in (*schema.node_kinds, *schema.edge_kinds, schema.id_shape))
 
 
 def no_paths(question: str, schema: GraphSchema) -> Verdict | None:
@@ -164,9 +166,30 @@ def vague(question: str, schema: GraphSchema) -> Verdict | None:
     choices = tuple(_criteria(schema))[:5]
     if len(choices) < 2:
         return None
-    return Verdict(
-        Status.NEEDS_CLARIFICATION, f"{found.group()!r} by what? Choose one: {', '.join(choices)}", choices=choices
+    message = render(
+        "clarify.j2", word=repr(found.group()), reason="has several measures", ask="By which one?", choices=choices
     )
+    return Verdict(Status.NEEDS_CLARIFICATION, message, choices=choices)
+
+
+def incomplete(question: str, schema: GraphSchema) -> Verdict | None:
+    """A free subnet without its parent prefix or its size: ask for what is missing."""
+    wanted = _any_part("wanted", question)
+    if wanted is None or not any(a.role in {"prefix", "address"} for a in schema.attributes):
+        return None
+    missing = []
+    if _any_part("parent", question) is None:
+        missing.append("inside which prefix")
+    if _any_part("size", question) is None:
+        missing.append("of which size (such as /28)")
+    if not missing:
+        return None
+    message = f"{wanted.group().strip()!r}: {' and '.join(missing)}? Say so in the question."
+    return Verdict(Status.NEEDS_CLARIFICATION, message)
+
+
+def _any_part(key: str, question: str) -> re.Match[str] | None:
+    return re.search(rf"(?<!\w)(?:{'|'.join(wordings()['subnet'][key])})(?!\w)", question, re.IGNORECASE)
 
 
 def _criteria(schema: GraphSchema) -> Iterable[str]:

@@ -1,4 +1,4 @@
-"""Makes the shipped program library from the development split of the golden suite.
+"""Makes the shipped program library from the development split of the golden suite and from the operations.
 
 Run ``python -m nl2net.assistant.seeding`` after a change of the development questions; a test compares the file with
 what this makes. Nothing of the evaluation split is read.
@@ -21,6 +21,7 @@ from nl2net.assistant.entries import Entry, load_entries
 from nl2net.assistant.masking import MaskedQuestion, Masker
 from nl2net.assistant.words import speakable
 from nl2net.golden import GraphSource, Pair, build_graph, development_pairs
+from nl2net.golden.operations import Operation, operations
 from nl2net.graphs import LoadedGraph, describe_graph
 from nl2net.locations import atomic_write, default_locations
 from nl2net.model import GraphSchema, Library
@@ -37,7 +38,30 @@ def _described(recipe: str, seed: str, options: str) -> tuple[LoadedGraph, Entit
 
 
 def seed_entries() -> Iterator[Entry]:
-    """One masked entry per development wording, intent and library."""
+    """One masked entry per development wording, intent and library; then those of the operations."""
+    yield from golden_entries()
+    for operation in operations():
+        yield from operation_entries(operation)
+
+
+def operation_entries(operation: Operation) -> Iterator[Entry]:
+    """One entry per wording of an operation; both are masked already."""
+    for question in operation.questions:
+        yield Entry(
+            question=question,
+            program=operation.program,
+            result_type=operation.type,
+            roles={name: list(role) for name, role in operation.roles.items()},
+            kinds=operation.kinds,
+            directed=operation.directed,
+            multi=operation.multi,
+            origin="development",
+            intent=f"operations/{operation.name}",
+        )
+
+
+def golden_entries() -> Iterator[Entry]:
+    """Entries of the golden suite's development pairs."""
     for pair in development_pairs():
         graph = pair.graph
         assert graph is not None  # every development pair names its graph

@@ -7,16 +7,18 @@ new file at any time.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from nl2net.assistant.answer import Answer
 from nl2net.assistant.loop import Assistant
 from nl2net.assistant.options import AskOptions, Conversation, Hooks
+from nl2net.assistant.store import Turn
 from nl2net.errors import UserError
 from nl2net.graphs import LoadedGraph, describe_graph, write_graph
 from nl2net.model import Changes, Status
+from nl2net.prompts import Example
 from nl2net.sandbox.changes import apply_changes
 
 _UNDO = re.compile(
@@ -61,12 +63,50 @@ class Session:
             self.conversation.reset()
             return self._said(question, "the conversation starts anew")
         answer = self.assistant.ask(question, options=options, conversation=self.conversation, hooks=hooks)
-        self.pending = answer if answer.changes else None
+        self.propose(answer)
         return answer
 
     def _said(self, question: str, message: str) -> Answer:
         graph = {"name": self.graph.name, "fingerprint": self.graph.fingerprint}
         return Answer(Status.ANSWERED, 0, question, question, graph, message=message, egress=_nothing_sent())
+
+    def resume(self, identifier: str, turns: Sequence[Turn]) -> None:
+        """Go on with a conversation of the history.
+
+        Parameters
+        ----------
+        identifier : str
+            Of the conversation.
+        turns : sequence of Turn
+            Its newest turns, oldest first.
+
+        Notes
+        -----
+        Placeholders are given in the order of the questions, so that asking again in that order gives the same ones.
+        A turn whose masked question comes out differently, because the graph or earlier turns are not the same any
+        more, is left out: its program would speak of other nodes.
+        """
+        conversation = self.assistant.conversation()
+        conversation.id = identifier
+        assert conversation.masker is not None
+        for turn in turns:
+            masked = conversation.masker.mask(turn.question)
+            if turn.status == Status.ANSWERED and turn.program and turn.masked == masked.text:
+                conversation.turns.append(Example(masked.text, turn.program, masked.lines))
+                conversation.parent = turn.id
+        self.conversation = conversation
+
+    def propose(self, answer: Answer) -> None:
+        """Take the changes of an answer, of a program that was edited by hand for instance, as the proposal."""
+        self.pending = answer if answer.changes else None
+
+    def renew(self) -> None:
+        """Make the assistant anew at the next use: settings or library are others now."""
+        self._assistant = None
+
+    def restore(self, graph: object) -> None:
+        """Take up a version that was approved in an earlier run of the program."""
+        self._switch(self._described(graph), keep=self.graph)
 
     def approve(self) -> LoadedGraph:
         """Make the proposed change the working copy of the session.

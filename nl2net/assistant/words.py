@@ -43,7 +43,10 @@ _SYNONYMS: tuple[tuple[str, ...], ...] = (
 )  # fmt: skip
 _CANON = {word: row[0] for row in _SYNONYMS for word in row}
 _NUMBER_WORDS = "zero one two three four five six seven eight nine ten eleven twelve"
-_DIGITS = {word: str(value) for value, word in enumerate(_NUMBER_WORDS.split())}
+_GERMAN_NUMBERS = "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf"
+_DIGITS = {word: str(value) for value, word in enumerate(_NUMBER_WORDS.split())} | {
+    word: str(value) for value, word in enumerate(_GERMAN_NUMBERS.split(), start=2)
+}
 _STOP_TEXT = """
 a an the of to in on at is are be do does for and or with by from me us i we you please it its this that these those
 there what how our their have has can could would should will as if than then into all any each pls kindly tell want
@@ -98,7 +101,7 @@ def with_digits(question: str) -> str:
     >>> with_digits("the five largest")
     'the 5 largest'
     """
-    return re.sub(r"\b[A-Za-z]+\b", lambda m: _DIGITS.get(m.group().lower(), m.group()), question)
+    return re.sub(r"\b[A-Za-zöü]+\b", lambda m: _DIGITS.get(m.group().lower(), m.group()), question)
 
 
 def words_of(question: str, measures: Mapping[str, str] | None = None) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -32,6 +32,8 @@ class AgentAnswer:
         The difference to the original, where the agent knows it; it is then judged in place of ``result``.
     message : str
         Why it was not answered, or the clarifying question.
+    signals : mapping of str to float
+        What the confidence was computed from; used to fit it.
     """
 
     status: Status
@@ -42,6 +44,7 @@ class AgentAnswer:
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
     confidence: float | None = None
+    signals: Mapping[str, float] = field(default_factory=dict)
 
 
 class Agent(Protocol):

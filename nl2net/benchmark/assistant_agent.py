@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from nl2net.assistant import AskOptions
@@ -68,6 +69,7 @@ class AssistantAgent:
             usage=answer.usage,
             seconds=time.perf_counter() - started,
             confidence=answer.confidence,
+            signals=asdict(answer.signals) if answer.signals is not None else {},
         )
 
     def _assistant(self, graph: Any) -> Assistant:

@@ -60,6 +60,7 @@ class Record:
     seconds: float
     confidence: float | None
     usage: dict[str, Any]
+    signals: dict[str, float] = field(default_factory=dict)
 
     @property
     def key(self) -> Key:
@@ -274,6 +275,7 @@ def _record(case: Case, agent: Agent, trial: int, answer: AgentAnswer, judged: J
         message=answer.message[:_SHOWN],
         seconds=round(seconds, 4),
         confidence=answer.confidence,
+        signals=dict(answer.signals),
         usage=answer.usage.to_json(),
     )
 

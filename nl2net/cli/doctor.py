@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import typer
@@ -61,7 +62,8 @@ def _show(report: Any, models: dict[str, Any]) -> None:
             typer.echo(f"  {name}: {value}. {sandbox_doctor.way_out(name)}".rstrip())
     for trial in report.trials:
         typer.echo(f"  {'held' if trial.held else 'NOT HELD':8}  {trial.layer:13}  {trial.attack}: {trial.seen}")
-    _show_models(models)
+    for line in _model_lines(models):
+        typer.echo(line)
     typer.echo("versions: " + ", ".join(f"{name} {value}" for name, value in report.versions.items()))
 
 
@@ -73,16 +75,16 @@ def _show_emulator(found: list[dict[str, Any]]) -> None:
             typer.echo(f"  {item['name']}: {item['reason'].rstrip('.')}. {item['advice']}".rstrip())
 
 
-def _show_models(found: dict[str, Any]) -> None:
-    endpoint = found.get("endpoint") or {}
-    if found.get("problem"):
-        typer.echo(f"models: {found['problem']}")
-    if endpoint:
-        where = endpoint.get("base_url") or endpoint.get("origin") or ""
-        typer.echo(f"model in use: {endpoint.get('model', '')}" + (f" ({where})" if where else ""))
-    if found.get("local_extra") is False:
-        typer.echo("  the built-in model cannot run: pip install 'nl2net[local]'")
-    for name, entry in (found.get("models") or {}).items():
-        size = f"{entry.get('bytes', 0) / 1e9:.1f} GB"
-        state = f"downloaded, {size}" if entry.get("present") else f"not downloaded: nl2net model pull {name} ({size})"
-        typer.echo(f"  {name}: {entry.get('title', '')}; {state}" + (", running" if entry.get("running") else ""))
+def _model_lines(models: dict[str, Any]) -> Iterator[str]:
+    """What a person wants to know of model access: the endpoint in use, and which weights are here."""
+    endpoint = models.get("endpoint")
+    if isinstance(endpoint, dict):
+        where = endpoint.get("base_url") or "this machine"
+        yield f"model: {endpoint.get('model')} at {where} ({endpoint.get('origin')})"
+    for name, facts in (models.get("models") or {}).items():
+        state = "here" if facts["present"] else f"not here; fetch with `nl2net model pull {name}`"
+        yield f"  {name}: {facts['title']}: {state}" + (", server running" if facts["running"] else "")
+    if models.get("local_extra") is False:
+        yield "  the runtime of the local models is not installed: pip install 'nl2net[local]'"
+    for name in models.keys() - {"endpoint", "models", "local_extra"}:
+        yield f"  {name}: {models[name]}"

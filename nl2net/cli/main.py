@@ -24,6 +24,8 @@ COMMANDS: tuple[str, ...] = (
     "investigate",
     "model",
     "history",
+    "tui",
+    "mcp",
     "doctor",
     "config",
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -105,13 +106,22 @@ def _print_result(console: Console, result: TypedResult, labels: dict[str, str])
 
 def _print_table(console: Console, result: TypedResult, labels: dict[str, str]) -> None:
     table = Table(show_edge=False, pad_edge=False, header_style="bold")
-    for column in result.data["columns"]:
-        table.add_column(clean(str(column)), overflow="fold")
     rows = result.data["rows"]
+    for position, column in enumerate(result.data["columns"]):
+        table.add_column(clean(_heading(str(column), [row[position] for row in rows], labels)), overflow="fold")
     for row in rows[:_MAX_ROWS]:
         table.add_row(*(_name(cell, labels) for cell in row))
     console.print(table)
     _print_rest(console, min(len(rows), _MAX_ROWS), result.rows_total or len(rows))
+
+
+def _heading(column: str, cells: list[Any], labels: dict[str, str]) -> str:
+    """A program that returns tuples names no columns: say at least which hold nodes."""
+    if not re.fullmatch(r"column \d+|key", column):
+        return column
+    if cells and all(isinstance(cell, str) and cell in labels for cell in cells):
+        return "node"
+    return "value" if column != "key" else ""
 
 
 def _print_rest(console: Console, shown: int, total: int) -> None:

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+import networkx as nx
 import pandas as pd
 from pandas.core.groupby.groupby import BaseGroupBy
 
@@ -125,6 +126,8 @@ def _is_field(obj: Any, name: str) -> bool:
         return type(inspect.getattr_static(cls, name)).__name__ == "_tuplegetter"
     if hasattr(cls, name):
         return False
+    if isinstance(obj, nx.Graph):
+        return name == "graph"  # a plain dictionary of the private copy; the schema names its extra tables
     if isinstance(obj, pd.DataFrame):
         return name in obj.columns
     if isinstance(obj, pd.Series):

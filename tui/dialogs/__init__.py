@@ -1,0 +1,1 @@
+"""Dialogs: one modal screen per file."""
