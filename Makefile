@@ -14,10 +14,10 @@ help:  ## Show the targets
 
 setup: $(STAMP)  ## Make the environment with every extra that runs here
 
-$(STAMP): pyproject.toml
+$(STAMP): pyproject.toml .ci/constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet -e '.[$(EXTRAS)]'
+	$(BIN)/python -m pip install --quiet -c .ci/constraints.txt -e '.[$(EXTRAS)]'
 	touch $@
 
 ask: setup  ## Ask a sample question of a shipped network with the built-in model

@@ -6,9 +6,11 @@ one of those that a process without data found in the program. The text is cut o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
+from nl2net.model import GraphSchema
 from nl2net.sandbox.outcome import Feedback
 
 OPERAND_TYPES: Final = frozenset(
@@ -87,6 +89,28 @@ def build_feedback(
     names = tuple(name for name in operands[:2] if name in OPERAND_TYPES) if found else ()
     line = found[0] if found else None
     return Feedback(kind, line, _cut(program, found) if found else "", HINTS[kind], names)
+
+
+_MISSING_KEY = re.compile(r"KeyError: '([^'\\\n]{1,100})'\Z")
+
+
+def advice(error: str, schema: GraphSchema) -> str:
+    """What to write instead, where the twin failed on an attribute that not every node or edge has; else empty.
+
+    Examples
+    --------
+    >>> from nl2net.model import AttributeSchema, GraphClass
+    >>> speed = AttributeSchema("speed", "speed", "edge", "number", 3, 9, "many")
+    >>> schema = GraphSchema(GraphClass(directed=False, multi=False), nodes=5, edges=9, attributes=(speed,))
+    >>> advice("line 2: KeyError: 'speed'", schema)
+    ' (not every edge has speed: use d.get("speed") and skip None, or test "speed" in d first)'
+    """
+    found = _MISSING_KEY.search(error)
+    partial = [a for a in schema.attributes if found and a.public_name == found[1] and a.count < a.total]
+    if not partial:
+        return ""
+    name, owner = partial[0].public_name, partial[0].owner
+    return f' (not every {owner} has {name}: use d.get("{name}") and skip None, or test "{name}" in d first)'
 
 
 def _cut(program: str, place: tuple[int, ...]) -> str:

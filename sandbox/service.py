@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
 from collections.abc import Mapping, Sequence
@@ -11,7 +12,7 @@ from typing import Any, Self
 
 from nl2net.errors import Nl2netError, Unavailable
 from nl2net.model import GraphSchema, Library
-from nl2net.sandbox.feedback import build_feedback
+from nl2net.sandbox.feedback import advice, build_feedback
 from nl2net.sandbox.outcome import (
     CheckReport,
     Facts,
@@ -24,7 +25,7 @@ from nl2net.sandbox.outcome import (
     Task,
     TwinReport,
 )
-from nl2net.sandbox.process.reports import Reply, kind_of_reply, read_reply, run_report
+from nl2net.sandbox.process.reports import Reply, kind_of_reply, late_module, read_reply, run_report
 from nl2net.sandbox.process.worker import WorkerDied, WorkerOptions, WorkerProcess, fresh
 
 _CHECK_LIMITS = Limits(wall_s=10.0, cpu_s=10.0, memory_mb=512, frame_bytes=4 << 20)
@@ -90,6 +91,7 @@ class Sandbox:
         self._lock = threading.Lock()
         self._base: WorkerProcess | None = None
         self._holders: dict[str, GraphHolder] = {}
+        self._closed = False
 
     def __enter__(self) -> Self:
         return self
@@ -102,16 +104,54 @@ class Sandbox:
     def close(self) -> None:
         """End all workers; nothing of the sandbox is left."""
         with self._lock:
+            self._closed = True
             holders, self._holders = list(self._holders.values()), {}
             base, self._base = self._base, None
         for holder in holders:
-            holder.stop()
+            holder.stop(at_once=True)
         if base is not None:
             base.close()
 
+    def prestart(self, payload: GraphPayload | None = None) -> GraphHolder | None:
+        """Start what a question will need in the background, and return at once.
+
+        Call it before the model is asked: the base worker (about a second) and the holder of the graph are then ready
+        when the program comes. A failure here is not reported; the first run meets it again and says it.
+
+        Parameters
+        ----------
+        payload : GraphPayload, optional
+            The graph of the question; without it only the base worker is started.
+
+        Returns
+        -------
+        GraphHolder or None
+            The same that `open` gives for this graph. A run that comes early waits for it.
+
+        Examples
+        --------
+        >>> with Sandbox() as sandbox:
+        ...     sandbox.prestart() is None
+        True
+        """
+        self.start()
+        if payload is None:
+            return None
+        holder = self.open(payload)
+        threading.Thread(target=holder.prepare, name="nl2net-prestart", daemon=True).start()
+        return holder
+
     def start(self) -> None:
-        """Start the base worker without waiting for it."""
+        """Start the base worker without waiting for it.
+
+        Raises
+        ------
+        Unavailable
+            The sandbox was closed.
+        """
         with self._lock:
+            if self._closed:
+                raise Unavailable("the sandbox was closed")
             self._base = fresh(self._base, self.options)
 
     def spawn(self, worker: WorkerProcess | None) -> WorkerProcess:
@@ -144,12 +184,15 @@ class Sandbox:
         self, program: str, *, library: Library, schema: GraphSchema, facts: Facts, placeholders: Sequence[str]
     ) -> TwinReport:
         """Run the masked program on a made-up graph of the same schema; its error text may be sent."""
-        reply = self._ask_base(
-            "twin", program, library=library, schema=schema, facts=facts, placeholders=tuple(placeholders)
-        )
+        fields = {"library": library, "schema": schema, "facts": facts, "placeholders": tuple(placeholders)}
+        reply = self._ask_base("twin", program, **fields)
+        late = late_module(reply)
+        if late:
+            reply = self._ask_base("twin", program, preload=late, **fields)
         report = run_report(reply, limits=_CHECK_LIMITS, graph=None, facts=facts)
         line = reply.fields["place"][0] if reply.fields and reply.fields["place"] else None
         error = report.error or "; ".join(finding.message for finding in report.findings)
+        error += advice(error, schema)
         return TwinReport(report.outcome, error, line, report.result.type.value if report.result else "")
 
     def layers(self) -> LayerReport:
@@ -236,8 +279,21 @@ class GraphHolder:
         worker = self._worker
         return worker.number if worker is not None else 0
 
-    def stop(self) -> None:
-        """End the worker; the next run starts another."""
+    def prepare(self) -> None:
+        """Load the graph, in silence: what fails here fails again at the first run, and is said there."""
+        with contextlib.suppress(Nl2netError, WorkerDied):
+            self.ready()
+
+    def stop(self, *, at_once: bool = False) -> None:
+        """End the worker; the next run starts another.
+
+        ``at_once`` does not wait for another thread that loads the graph or runs a program: its worker is killed.
+        """
+        worker = self._worker
+        if at_once and worker is not None and not self._lock.acquire(blocking=False):
+            worker.interrupt()
+        elif at_once and worker is not None:
+            self._lock.release()
         with self._lock:
             worker, self._worker, self._loaded = self._worker, None, False
         if worker is not None:
@@ -250,7 +306,7 @@ class GraphHolder:
             if worker is not self._worker:
                 self._worker, self._loaded = worker, False
             if not self._loaded:
-                worker.ask({"kind": "load", "graph": self._payload.graph}, wall_s=600.0)
+                worker.load(self._payload.graph)
                 self._loaded = True
 
     def run(self, task: Task, *, limits: Limits | None = None, cancel: threading.Event | None = None) -> RunReport:
@@ -279,6 +335,10 @@ class GraphHolder:
         """
         limits = limits or self._sandbox.limits
         reply = self._ask(task, limits, cancel)
+        late = late_module(reply)
+        if late:
+            # The library imports a part of itself late, which a sealed child cannot: load it first and run again.
+            reply = self._ask(task, limits, cancel, preload=late)
         if reply.head["reason"] == "cancelled":
             raise Cancelled("the run was cancelled")
         report = run_report(reply, limits=limits, graph=self._payload.graph, facts=task.facts)
@@ -286,8 +346,9 @@ class GraphHolder:
             report = replace(report, feedback=self._feedback(task, reply, report, limits))
         return report
 
-    def _ask(self, task: Task, limits: Limits, cancel: threading.Event | None) -> Reply:
+    def _ask(self, task: Task, limits: Limits, cancel: threading.Event | None, *, preload: str = "") -> Reply:
         request = {
+            "preload": preload,
             "kind": "run",
             "program": task.program,
             "library": task.library,

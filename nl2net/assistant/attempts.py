@@ -189,7 +189,9 @@ class Trial:
 
 
 # A program that reads a name which does not exist would give a plausible wrong value: it is not run at all.
-MUST_NOT_RUN = frozenset({"unknown-attribute", "unknown-kind", "unknown-column", "unknown-placeholder"})
+MUST_NOT_RUN = frozenset(
+    {"unknown-attribute", "unknown-kind", "unknown-column", "unknown-table", "unknown-placeholder", "text-as-number"}
+)
 
 
 def _problem_of(finding: Finding) -> Problem:

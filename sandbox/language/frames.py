@@ -11,6 +11,7 @@ import pandas as pd
 
 from nl2net.errors import RefusedCode
 from nl2net.sandbox.language.queries import check_query
+from nl2net.sandbox.language.remarks import SKIPPING, bind_merge, skipping
 from nl2net.sandbox.language.state import current
 
 # pandas calls the method of that name, dunders included, unseen by the guards: only these may be text.
@@ -231,6 +232,8 @@ def wrapped_methods() -> dict[tuple[type, str], Callable[[Any], Any]]:
     table: dict[tuple[type, str], Callable[[Any], Any]] = {}
     for cls in takers:
         for method in NAME_TAKERS:
+            if method == "filter" and cls in (pd.DataFrame, pd.Series):
+                continue  # takes labels there, never a method name
             if any(hasattr(sub, method) for sub in (cls, *cls.__subclasses__())):
                 table[cls, method] = name_taker(method)
     for cls in (pd.DataFrame, pd.Series, BaseGroupBy):
@@ -242,6 +245,9 @@ def wrapped_methods() -> dict[tuple[type, str], Callable[[Any], Any]]:
         for method in TIE_CUTS:
             table[cls, method] = cut_taker(method)
     table[resample.Resampler, "interpolate"] = _bind_interpolate
+    table[pd.DataFrame, "merge"] = bind_merge
+    for method in SKIPPING:
+        table[pd.Series, method] = skipping(method)
     table[pd.DataFrame, "query"] = _bind_query
     table[pd.DataFrame, "pivot_table"] = lambda frame: pivot_taker(frame.pivot_table, 3)
     return table

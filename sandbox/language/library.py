@@ -12,13 +12,16 @@ import numpy as np
 
 from nl2net.errors import RefusedCode
 from nl2net.sandbox.language.frames import pivot_taker
-from nl2net.sandbox.language.policy import load_policy, resolve_module
+from nl2net.sandbox.language.policy import load_policy, module_names_of, resolve_module
 from nl2net.sandbox.language.proxies import ModuleProxy
+from nl2net.sandbox.language.remarks import merge_taker, parts_of
 from nl2net.sandbox.language.state import current
 from nl2net.sandbox.language.strictness import require_nodes
 
 RANDOM_METHODS = "random"
 ALGORITHMS = "networkx.algorithms."
+# Costs a quarter of a second to import and is rarely used.
+LATE = frozenset({"scipy.cluster.vq"})
 
 
 class _NdarrayMeta(type):
@@ -168,7 +171,6 @@ def seeded_overrides() -> Mapping[tuple[str, str], Any]:
     import json
 
     import pandas as pd
-    from scipy.cluster import vq
 
     table: dict[tuple[str, str], Any] = {
         ("networkx", "set_node_attributes"): _set_node_attributes,
@@ -176,6 +178,10 @@ def seeded_overrides() -> Mapping[tuple[str, str], Any]:
         ("networkx", "subgraph"): _induced_subgraph,
         ("networkx", "induced_subgraph"): _induced_subgraph,
         ("pandas", "pivot_table"): pivot_taker(pd.pivot_table, 4),
+        ("networkx", "connected_components"): parts_of(nx.connected_components),
+        ("networkx", "weakly_connected_components"): parts_of(nx.weakly_connected_components),
+        ("networkx", "strongly_connected_components"): parts_of(nx.strongly_connected_components),
+        ("pandas", "merge"): merge_taker(pd.merge),
         ("pandas", "crosstab"): pivot_taker(pd.crosstab, 5),
         ("numpy.random", "default_rng"): _default_rng,
         ("collections", "namedtuple"): _namedtuple,
@@ -184,18 +190,20 @@ def seeded_overrides() -> Mapping[tuple[str, str], Any]:
         ("json", "dumps"): _refuse_keywords(json.dumps, ("cls",)),
         ("json", "loads"): _refuse_keywords(json.loads, ("cls",)),
     }
-    for name in ("kmeans", "kmeans2"):
-        table["scipy.cluster.vq", name] = _seeded_kmeans(getattr(vq, name))
     return table
 
 
-def _seeded_kmeans(function: Callable[..., Any]) -> Callable[..., Any]:
+def _late(module: str, name: str) -> Callable[..., Any]:
+    """A function of a costly module, imported at its first call: the worker has loaded it by then if it is needed."""
+
     def call(*args: Any, **kwargs: Any) -> Any:
-        if "seed" not in kwargs and "rng" not in kwargs:
+        function = getattr(resolve_module(module), name)
+        if name.startswith("kmeans") and "seed" not in kwargs and "rng" not in kwargs:
             kwargs["seed"] = current().seed
         return function(*args, **kwargs)
 
-    return _named(call, function)
+    call.__name__ = call.__qualname__ = name
+    return call
 
 
 @cache
@@ -205,6 +213,9 @@ def static_proxies() -> Mapping[str, ModuleProxy]:
     tables: dict[str, dict[str, Any]] = {}
     for owner in policy.owners("module"):
         if owner == RANDOM_METHODS:
+            continue
+        if owner in LATE:
+            tables[owner] = {name: _late(owner, name) for name in policy.names("module", owner)}
             continue
         module = resolve_module(owner)
         tables[owner] = {}
@@ -249,13 +260,14 @@ def random_proxy() -> ModuleProxy:
     """``random`` on the generator of this run."""
     import random
 
-    names = load_policy().names("module", RANDOM_METHODS)
+    names = module_names_of(RANDOM_METHODS)
     generator = current().random
     table = {name: getattr(generator, name) for name in names if hasattr(generator, name)}
     table["Random"] = random.Random
     return ModuleProxy("random", table)
 
 
+@cache
 def module_names() -> frozenset[str]:
     """Exact dotted names that a program may import."""
     return frozenset(static_proxies()) | {RANDOM_METHODS}

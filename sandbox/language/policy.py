@@ -102,6 +102,12 @@ def load_policy() -> Policy:
     return parse_policy(resources.files("nl2net.sandbox").joinpath(FILE).read_text(encoding="utf-8"))
 
 
+@cache
+def module_names_of(owner: str) -> frozenset[str]:
+    """Allowed names of a module. Kept: a child that walks the whole policy would copy all its pages."""
+    return load_policy().names("module", owner)
+
+
 def resolve_class(owner: str) -> type | None:
     """The class behind ``module:Class``, or ``None`` where the installed library has no such class.
 

@@ -17,6 +17,7 @@ from nl2net.sandbox.language.library import RANDOM_METHODS, random_proxy, static
 from nl2net.sandbox.language.locating import PROGRAM, error_line
 from nl2net.sandbox.language.prelude import FUNCTIONS
 from nl2net.sandbox.language.proxies import ModuleProxy, proxy_get
+from nl2net.sandbox.language.remarks import note_forgotten_parts
 from nl2net.sandbox.language.rewriting import APPLY, CUT, IMPORT, IMPORT_FROM, READ, TYPE_NAME, WRITE, WRITE_ATTRIBUTE
 from nl2net.sandbox.language.state import RunState, start_run
 from nl2net.sandbox.language.strictness import STRICT_NAMES
@@ -132,6 +133,7 @@ def _execute(code: CodeType, arguments: tuple[Any, ...], state: RunState) -> Any
         namespace = build_namespace()
         exec(code, namespace)  # noqa: S102 - this is the guarded place where programs run
         value = namespace[ENTRY](*arguments)
+    note_forgotten_parts()
     for warning in caught[:WARNINGS_KEPT]:
         text = str(warning.message).strip().split("\n")[0]
         state.note(f"{warning.category.__name__}: {text[:300]}")

@@ -27,6 +27,8 @@ class RunState:
         self.random = random.Random(seed)  # noqa: S311 - reproducible on purpose
         self.graphs = tuple(a for a in arguments if isinstance(a, nx.Graph))
         self.known: frozenset[Any] = frozenset()
+        self.parts: deque[Any] = deque(maxlen=256)  # connected parts that were handed out
+        self.parts_used: dict[int, tuple[int, int]] = {}  # size of a part and of its network
         self.sorted: deque[tuple[Any, Callable[[Any], Any] | None]] = deque(maxlen=8)
 
     def remember_nodes(self) -> None:

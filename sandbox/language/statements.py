@@ -55,7 +55,7 @@ REFUSED_WORDS = frozenset(
 )
 REFUSED_FUNCTIONS = re.compile(
     r"^(read_\w+|\w+_scan|\w+_scan_pushdown|scan_\w+|glob|getenv|current_setting|duckdb_\w+|pragma_\w+|sniff_csv"
-    r"|query|query_table|getvariable|which_secret|parquet_\w+|sql_auto_complete|checkpoint|force_checkpoint)$",
+    r"|query|query_table|getvariable|which_secret|parquet_\w+|sql_auto_complete|write_log|checkpoint|force_checkpoint)$",
     re.IGNORECASE,
 )
 HINT = "Write one SELECT over the tables nodes and edges."

@@ -12,6 +12,7 @@ from typing import Any
 
 import networkx as nx
 
+from nl2net.sandbox.language.remarks import note_part
 from nl2net.sandbox.language.state import current
 
 # Names in a program that make it worth while to remember the node names before it starts.
@@ -89,6 +90,8 @@ def _bind_remove_edges(graph: Any) -> Callable[..., None]:
 
 def _bind_subgraph(graph: Any) -> Callable[..., Any]:
     def subgraph(nodes: Any) -> Any:
+        if current().parts and isinstance(nodes, set):
+            note_part(graph, nodes)
         return graph.subgraph(_checked_bunch(graph, nodes, "subgraph"))
 
     return subgraph

@@ -18,7 +18,7 @@ from nl2net.sandbox.language.belt import (
     refuse,
 )
 from nl2net.sandbox.language.library import RANDOM_METHODS, module_names, static_proxies
-from nl2net.sandbox.language.policy import load_policy
+from nl2net.sandbox.language.policy import module_names_of
 from nl2net.sandbox.language.proxies import INSTEAD, near_names
 from nl2net.sandbox.language.rewriting import guard, prepare
 from nl2net.sandbox.language.statements import check_statement
@@ -206,4 +206,4 @@ def _check_from(node: ast.ImportFrom) -> Iterator[Finding]:
 
 
 def _random_names() -> dict[str, None]:
-    return dict.fromkeys(load_policy().names("module", RANDOM_METHODS))
+    return dict.fromkeys(module_names_of(RANDOM_METHODS))

@@ -22,6 +22,8 @@ from nl2net.sandbox.twin import made_up_graph, stand_ins, texts_of
 _RESULT = 3
 _MOST_ERROR = 4000
 
+NO_CHANGES = "changes are read from a networkx graph only: this program worked on tables, so no change is proposed"
+
 EMPTY_REPLY: Mapping[str, Any] = {
     "outcome": Outcome.ERROR.value,
     "value": None,
@@ -30,6 +32,7 @@ EMPTY_REPLY: Mapping[str, Any] = {
     "printed": "",
     "findings": [],
     "kind": "",
+    "late": "",
     "place": [],
     "operands": [],
     "error": "",
@@ -147,6 +150,9 @@ def _run(request: Mapping[str, Any], held: Mapping[str, Any], options: Mapping[s
         if library == Library.SQL:
             from nl2net.sandbox.process import sql
 
+            refused = next(iter(wall.validate(request["program"], library=library)), None)
+            if refused is not None:
+                raise RefusedCode(refused.message, rule=refused.rule, line=refused.line, hint=refused.hint)
             program = sql.bind_literals(request["program"], bindings)
             sql.check_statement(program)
             value, printed, notes = sql.run_query(held["database"], program), "", list[str]()
@@ -172,6 +178,8 @@ def _run(request: Mapping[str, Any], held: Mapping[str, Any], options: Mapping[s
         raise
     except BaseException as error:  # a program may raise anything
         return failure.report(error)
+    if request["is_change"] and library != Library.NETWORKX and not twin:
+        notes.append(NO_CHANGES)
     reply = {
         "outcome": Outcome.OK.value,
         "printed": printed.encode("utf-8", "replace")[: limits.printed_bytes].decode("utf-8", "ignore"),
@@ -191,7 +199,7 @@ def _value(value: Any, request: Mapping[str, Any], held: Mapping[str, Any], limi
     encoder = Encoder(limits)
     changes = None
     try:
-        if request["is_change"] and "baseline" in held:
+        if request["is_change"] and "baseline" in held and request["library"] == Library.NETWORKX:
             changed = value if hasattr(type(value), "is_multigraph") else held["graph"]
             found = compare(held["baseline"], changed)
             changes = {name: encoder.each(rows, 0) for name, rows in found.items()}

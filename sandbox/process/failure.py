@@ -11,6 +11,7 @@ from typing import Any
 import networkx as nx
 
 from nl2net.sandbox.outcome import Outcome
+from nl2net.sandbox.process.demand import demanded
 
 # File name under which wall one compiles a program.
 PROGRAM = "<program>"
@@ -140,4 +141,5 @@ def report(error: BaseException) -> dict[str, Any]:
     text = "".join(said)[:_MOST_ERROR].strip()
     if place:
         text = f"line {place[0]}: {text}"
-    return {"outcome": outcome.value, "kind": kind, "place": place, "operands": operand_types(error), "error": text}
+    found = {"outcome": outcome.value, "kind": kind, "place": place, "operands": operand_types(error), "error": text}
+    return {**found, "late": demanded(error)}

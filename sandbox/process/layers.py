@@ -36,6 +36,7 @@ _LANDLOCK_ADD_RULE: Final = 445
 _LANDLOCK_RESTRICT: Final = 446
 _LANDLOCK_READ: Final = 0b1100  # read file, read directory
 
+_CAPABILITY_VERSION: Final = 0x20080522
 NOBODY: Final = 65534
 
 
@@ -122,11 +123,17 @@ def raise_loopback() -> None:
 
 
 def drop_user() -> None:
-    """As root, become nobody for good; an ordinary user stays what it is."""
+    """As root, become nobody for good; an ordinary user stays what it is, without any capability.
+
+    A fresh user namespace grants all capabilities inside it, such as the right to change the root folder.
+    """
     if os.geteuid() == 0:
         os.setgroups([])
         os.setresgid(NOBODY, NOBODY, NOBODY)
         os.setresuid(NOBODY, NOBODY, NOBODY)
+    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
+    none = (ctypes.c_uint32 * 6)()  # effective, permitted, inheritable, two words each
+    _checked(_LIBC.capset(ctypes.byref(header), ctypes.byref(none)), "capset")
 
 
 def forbid_privileges() -> None:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from nl2net.model import Library
 from nl2net.sandbox.process.baseline import take_baseline
-from nl2net.sandbox.process.warm import load_for
+from nl2net.sandbox.process.demand import load_for
 
 _SAFE_INTEGER = 1 << 63
 
@@ -24,7 +24,7 @@ def complete(state: dict[str, Any], request: Mapping[str, Any]) -> None:
     """Add what this request needs and no earlier one did; runs in the worker, before the fork."""
     program = request.get("program", "")
     if request["kind"] in ("run", "twin"):
-        load_for(program)
+        load_for(program, request.get("preload", ""))
     if request.get("library") == Library.SQL:
         import_module("nl2net.sandbox.process.sql")
     if "graph" not in state:

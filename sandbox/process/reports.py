@@ -14,6 +14,7 @@ from nl2net.sandbox.channel.classify import classify
 from nl2net.sandbox.channel.decode import BadFrame, Decoder, parse_object
 from nl2net.sandbox.outcome import Facts, LayerReport, Level, Limits, Outcome, RunReport
 from nl2net.sandbox.process import wire
+from nl2net.sandbox.process.demand import ON_DEMAND
 from nl2net.sandbox.process.seal import LAYERS, describe, level_of
 
 _NUMBER = (int, type(None))
@@ -25,6 +26,7 @@ _REPLY: Mapping[str, type | tuple[type, ...]] = {
     "printed": str,
     "findings": list,
     "kind": str,
+    "late": str,
     "place": list,
     "operands": list,
     "error": str,
@@ -106,7 +108,7 @@ def _check_reply(fields: dict[str, Any]) -> dict[str, Any]:
             raise BadFrame(f"malformed {name}")
     if len(fields["place"]) not in (0, 4) or any(type(part) is not int for part in fields["place"]):
         raise BadFrame("a malformed place")
-    for name in ("error", "message", "program", "kind"):
+    for name in ("error", "message", "program", "kind", "late"):
         if len(fields[name]) > _MOST_TEXT:
             raise BadFrame(f"malformed {name}")
     fields["findings"] = tuple(_finding(one) for one in fields["findings"][:_MOST_LIST])
@@ -126,6 +128,12 @@ def _finding(found: Any) -> Finding:
         column=found["column"],
         hint=found["hint"][:2000],
     )
+
+
+def late_module(reply: Reply) -> str:
+    """A module that the child could not import once sealed, from the closed list; empty for anything else."""
+    name = reply.fields["late"] if reply.fields is not None else ""
+    return name if name in ON_DEMAND else ""
 
 
 def ending(head: Mapping[str, Any], limits: Limits) -> tuple[Outcome, str, str]:

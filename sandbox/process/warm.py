@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
-import sys
 import warnings
 from importlib import import_module
 from typing import Any
@@ -46,58 +45,6 @@ _LATE = [
     "traceback",
     "linecache",
 ]
-
-# Costly modules that few functions need, loaded before the fork when the text of the program holds the word. By text,
-# not by time: whether a program runs must not depend on how long the worker has been idle.
-_ON_DEMAND = {
-    "scipy.sparse.linalg": [
-        "connectivity",
-        "eigenvector",
-        "spectral",
-        "fiedler",
-        "katz",
-        "hits",
-        "laplacian",
-        "communicability",
-        "second_order",
-        "current_flow",
-        "information_centrality",
-        "subgraph_centrality",
-        "estrada",
-        "kirchhoff",
-        "effective",
-        "resistance",
-        "pagerank",
-        "percolation",
-        "bethe",
-        "spectrum",
-        "random_walk",
-        "layout",
-        "voterank",
-        "directed_",
-        "simrank",
-    ],
-    "scipy.sparse.csgraph": ["floyd_warshall", "simrank", "csgraph"],
-    "scipy.linalg": ["communicability", "katz", "expm", "estrada", "subgraph_centrality"],
-    "scipy.optimize": ["matching", "edit_distance", "edit_paths", "similarity", "layout", "traveling", "assignment"],
-    "scipy.spatial": ["layout", "geometric", "distance"],
-    "scipy.stats": ["spearman", "kendall", "correlation", "assortativity", "forge", "skew", "kurt"],
-    "scipy.special": ["LFR", "zeta"],
-    "scipy.interpolate": ["interpolate"],
-    "scipy.signal": ["win_type"],
-    "numpy.polynomial": ["poly"],
-    "numpy.fft": ["fft"],
-    "networkx.algorithms.approximation": ["approximation"],
-}
-
-
-def load_for(program: str) -> None:
-    """Load what a program will need and cannot load once it is sealed."""
-    for name, words in _ON_DEMAND.items():
-        if name not in sys.modules and any(word in program for word in words):
-            with contextlib.suppress(ImportError):
-                import_module(name)
-
 
 _PROGRAM = """
 def answer(graph):

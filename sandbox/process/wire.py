@@ -55,6 +55,69 @@ def read_frame(descriptor: int, *, deadline: float | None = None) -> bytes:
     return read_exactly(descriptor, size, deadline=deadline)
 
 
+class ChunkWriter:
+    """A file to write to, for one stream of chunks: each is a frame, and an empty frame ends the stream."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._held = bytearray()
+
+    def write(self, data: bytes | bytearray | memoryview) -> int:
+        """Keep the data until a chunk is full."""
+        self._held += data
+        if len(self._held) >= _CHUNK:
+            self._flush()
+        return len(data)
+
+    def close(self) -> None:
+        """Send what is left and the end."""
+        self._flush()
+        write_frame(self._descriptor, b"")
+
+    def _flush(self) -> None:
+        if self._held:
+            write_frame(self._descriptor, bytes(self._held))
+            self._held.clear()
+
+
+class ChunkReader:
+    """The other end of a ``ChunkWriter``, as much of a file as ``pickle`` needs."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._held = b""
+        self._at = 0
+        self._ended = False
+
+    def _more(self) -> bool:
+        if self._ended:
+            return False
+        chunk = read_frame(self._descriptor)
+        self._ended = not chunk
+        self._held = self._held[self._at :] + chunk
+        self._at = 0
+        return not self._ended
+
+    def read(self, size: int) -> bytes:
+        """Exactly ``size`` bytes, fewer at the end."""
+        while len(self._held) - self._at < size and self._more():
+            pass
+        found = self._held[self._at : self._at + size]
+        self._at += len(found)
+        return found
+
+    def readline(self) -> bytes:
+        """Bytes up to and with the next line end."""
+        while (place := self._held.find(b"\n", self._at)) < 0 and self._more():
+            pass
+        return self.read((place if place >= 0 else len(self._held) - 1) + 1 - self._at)
+
+    def drain(self) -> None:
+        """Read up to the end of the stream."""
+        while self._more():
+            self._at = len(self._held)
+
+
 def split_frames(data: bytes, *, most: int) -> list[bytes]:
     """Cut bytes from an untrusted writer into at most ``most`` whole frames; what follows is ignored.
 

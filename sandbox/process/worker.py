@@ -22,6 +22,7 @@ from nl2net.errors import Unavailable
 from nl2net.sandbox.process import wire
 
 _START_S = 120.0
+_LOAD_S = 600.0
 _CANCEL_S = 0.08
 _TICK_S = 0.02
 # What the worker may take on top of the child's deadline: fork, copy, and a machine under load.
@@ -213,6 +214,34 @@ class WorkerProcess:
             except BaseException:
                 self._stop_child()
                 raise
+
+    def load(self, graph: Any) -> None:
+        """Send a graph as a stream, so that the worker builds it while the rest is still being written.
+
+        Raises
+        ------
+        WorkerDied
+            The process is gone.
+        """
+        with self._lock:
+            self.wait_ready()
+            try:
+                wire.write_frame(self._in, pickle.dumps({"kind": "load"}, 5))
+                stream = wire.ChunkWriter(self._in)
+                pickle.Pickler(stream, 5).dump(graph)
+                stream.close()
+                self._receive(time.monotonic() + _LOAD_S)
+            except (wire.Closed, wire.Late):
+                self.kill()
+                raise WorkerDied from None
+            except BaseException:
+                self.kill()  # half a graph is of no use
+                raise
+
+    def interrupt(self) -> None:
+        """Kill the process and leave its pipes to the thread that waits for it."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(self.number, signal.SIGKILL)
 
     def _wait(self, deadline: float, cancel: threading.Event | None) -> tuple[dict[str, Any], bytes]:
         while True:

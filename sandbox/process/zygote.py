@@ -57,8 +57,9 @@ class Worker:
             self.fork()
             return True
         if request["kind"] == "load":
-            self.state = prepare.hold(request["graph"])
-            _settle()
+            self.state = prepare.hold(self.receive())
+            # No collection here: it would walk the whole fresh graph and find nothing.
+            gc.freeze()
             self.send({"kind": "loaded", "threads": supervise.thread_count()}, b"")
             return True
         prepare.complete(self.state, request)
@@ -74,6 +75,17 @@ class Worker:
             return False
         self.send({"kind": "ran", **verdict.to_json()}, data)
         return True
+
+    def receive(self) -> Any:
+        """The graph, unpickled while it still comes in; with the collector off, which would walk it again and again."""
+        stream = wire.ChunkReader(self.control)
+        gc.disable()
+        try:
+            graph = pickle.Unpickler(stream).load()  # noqa: S301 - written by our own parent
+        finally:
+            gc.enable()
+        stream.drain()
+        return graph
 
     def fork(self) -> None:
         """Fork a worker that serves two pipes of its own; only ever before this process holds data."""

@@ -4,28 +4,35 @@ from __future__ import annotations
 
 import base64
 import csv
+import faulthandler
 import functools
 import io
 import json
 import os
+import re
 import resource
 import select
 import signal
+import sys
 import time
 import tokenize
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import networkx as nx
 import numpy as np
 import pandas as pd
 
+from nl2net.sandbox.render import markdown_text, visible
 from tests.conftest import SHARED
 from tests.escape.arena import Arena
 
 FOLDER = SHARED / "escapes"
+TABLE = Path(__file__).with_name("expected.tsv")
 DEADLINE_S = 4.0
 FRAME = 4 << 20
 MEMORY = 2200 << 20
@@ -61,6 +68,13 @@ class Reply:
     after: str = ""
     peak_mb: float = 0.0
     stdout: str = ""
+
+
+@cache
+def expected_leaks(column: str) -> frozenset[int]:
+    """Numbers of the snippets that reach their goal in a column of the checked-in table (``expected.tsv``)."""
+    with TABLE.open(newline="") as file:
+        return frozenset(int(r["number"]) for r in csv.DictReader(file, delimiter="\t") if r[column] == "leak")
 
 
 def load_graph() -> nx.Graph[str]:
@@ -99,7 +113,6 @@ def with_values(source: str, values: Mapping[str, Any]) -> str:
 def honest_answer(graph: nx.Graph[str], *, through: Callable[[str], Any] | None = None) -> str:
     """The fixed honest question: whatever a hostile program may have changed shows here."""
     import random
-    import sys
 
     random_first = random.random()
     with np.errstate(all="ignore"):
@@ -123,6 +136,14 @@ def honest_answer(graph: nx.Graph[str], *, through: Callable[[str], Any] | None 
     return json.dumps([*facts, random_first == first], default=str)
 
 
+def after_it(graph: nx.Graph[str]) -> str:
+    """The honest question again; one that fails now has been poisoned."""
+    try:
+        return honest_answer(graph)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+
+
 def fork_run(work: Callable[[Callable[[Mapping[str, Any]], None]], None], *, limit: int = MEMORY) -> Reply:
     """Run ``work(send)`` in a forked child with a deadline, a memory limit and a capped reply; kill its group."""
     read_end, write_end = os.pipe()
@@ -132,6 +153,10 @@ def fork_run(work: Callable[[Callable[[Mapping[str, Any]], None]], None], *, lim
         try:
             os.setpgid(0, 0)
             os.dup2(out_write, 1)
+            sys.stdout = os.fdopen(1, "w", buffering=1, closefd=False)  # not what pytest put in its place
+            warnings.simplefilter("ignore")  # errors in a test, and not what is looked at here
+            faulthandler.disable()  # a fork bomb that runs out of processes would print a page for each
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
             os.close(read_end)
             used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
             resource.setrlimit(resource.RLIMIT_AS, (used + limit, used + limit))
@@ -211,12 +236,15 @@ def encode_plain(value: Any, depth: int = 0, room: list[int] | None = None) -> A
     raise Unsendable(type(value).__name__)
 
 
-def judge(snippet: Snippet, reply: Reply, arena: Arena, *, trivial_mb: float, supervised: bool = False) -> str:
+def judge(
+    snippet: Snippet, reply: Reply, arena: Arena, *, trivial_mb: float, supervised: bool = False, control: bool = False
+) -> str:
     """One word for a run: ``leak`` when the oracle of the family found that the goal was reached.
 
     ``supervised`` is true where the shipped supervisor with its limits ran the program; its stops count as contained.
+    ``control`` is the run without any wall: there is no renderer either.
     """
-    if _reached(snippet, reply, arena, trivial_mb=trivial_mb, supervised=supervised):
+    if _reached(snippet, reply, arena, trivial_mb=trivial_mb, supervised=supervised, control=control):
         return "leak"
     if reply.status in ("refused", "unsendable"):
         return reply.status
@@ -225,7 +253,9 @@ def judge(snippet: Snippet, reply: Reply, arena: Arena, *, trivial_mb: float, su
     return "contained" if reply.status in ("deadline", "cap", "died", "limit") else "harmless"
 
 
-def _reached(snippet: Snippet, reply: Reply, arena: Arena, *, trivial_mb: float, supervised: bool) -> bool:
+def _reached(
+    snippet: Snippet, reply: Reply, arena: Arena, *, trivial_mb: float, supervised: bool, control: bool
+) -> bool:
     everything = reply.text + reply.feedback + reply.stdout
     family = snippet.family
     if family in ("fileread", "env"):
@@ -242,17 +272,31 @@ def _reached(snippet: Snippet, reply: Reply, arena: Arena, *, trivial_mb: float,
     if family in ("poison", "mutate"):
         return reply.before != reply.after and reply.status != "died"
     if family == "memory":
-        stopped = reply.status in ("deadline", "died", "cap") and not supervised
+        # A MemoryError at the limit of the harness is no merit of the wall under test.
+        stopped = reply.status in ("deadline", "died", "cap") or reply.feedback.startswith("MemoryError")
+        stopped = stopped and not supervised
         return reply.peak_mb > trivial_mb + PEAK_OVER_TRIVIAL_MB or stopped
     if family in ("cpu", "output"):
         return reply.status in ("deadline", "cap") and not supervised
     if family == "channel":
         return bool(reply.stdout) or "FORGE" in reply.text or (reply.status == "died" and bool(reply.text))
+    if family == "render":
+        return _shows(reply, raw=control)
     if family in ("exfil", "covert"):
         return _carries(reply, covert=family == "covert")
     if family == "memscan":
         return arena.planted in everything
     return False
+
+
+def _shows(reply: Reply, *, raw: bool) -> bool:
+    """Whether an escape is left on a screen, or a Markdown viewer would fetch an address."""
+    try:
+        text = str(json.loads(reply.text)[0]) if reply.text else ""
+    except ValueError:
+        text = reply.text
+    screen, page = (text, text) if raw else (visible(text), markdown_text(text))
+    return any(ord(c) < 32 and c not in "\n\t" for c in screen) or re.search(r"(?<!\\)!\[[^\]]*\]\(", page) is not None
 
 
 def _carries(reply: Reply, *, covert: bool) -> bool:
@@ -280,14 +324,18 @@ def run_naive(source: str, graph: nx.Graph[str]) -> Reply:
         reply: dict[str, Any] = {"status": "value"}
         try:
             value, printed = run_naively(source, graph)
-            reply["text"] = json.dumps([value, printed], default=str)
-        except Exception as error:
-            reply = {"status": "error", "feedback": f"{type(error).__name__}: {error}"}
+            reply["text"] = json.dumps([value, printed], default=_own_form)
         except BaseException as error:
             reply = {"status": "error", "feedback": f"{type(error).__name__}: {error}"}
-        send({**reply, "before": before, "after": honest_answer(graph)})
+        send({**reply, "before": before, "after": after_it(graph)})
 
     return fork_run(work)
+
+
+def _own_form(value: Any) -> str:
+    """What the usual set-up sends for an object: its own text. A class of the program then decides what arrives."""
+    mark = "FORGED " if type(value).__module__ == "program" else ""
+    return mark + str(value)
 
 
 def run_policy(source: str, graph: nx.Graph[str]) -> Reply:
@@ -308,6 +356,6 @@ def run_policy(source: str, graph: nx.Graph[str]) -> Reply:
             reply = {"status": "unsendable", "feedback": str(error)}
         except Exception as error:
             reply = {"status": "error", "feedback": f"{type(error).__name__} {locate(error, source)}"}
-        send({**reply, "before": before, "after": honest_answer(graph)})
+        send({**reply, "before": before, "after": after_it(graph)})
 
     return fork_run(work)

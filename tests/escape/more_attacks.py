@@ -57,6 +57,37 @@ ATTACKS: dict[str, str] = {
     "style_getattr": body("return getattr(pd.DataFrame({'a': [1]}), 'st' + 'yle') and 'REACHED'"),
     "plot_accessor": body("return pd.Series([1]).plot and 'REACHED'"),
     "query_backtick": body("return pd.DataFrame({'a': [1]}).query('`a` == `__class__`') is not None and 'REACHED'"),
+    "query_backtick_in_text": body(
+        "df = pd.DataFrame({'a': ['x', 'y']})",
+        "df.query('a == \\'`x\\' or a.to_csv(\"' + WRITE_PATH + '\") == 3 or a == \\'y`\\'')",
+        "return 1",
+    ),
+    "query_backtick_in_double_quotes": body(
+        "df = pd.DataFrame({'a': ['x', 'y']})",
+        'df.query(\'a == "`x" or a.to_csv("\' + WRITE_PATH + \'") == 3 or a == "y`"\')',
+        "return 1",
+    ),
+    "query_backtick_and_comment": body(
+        "df = pd.DataFrame({'a': ['x', 'y']})",
+        'df.query(\'`a` == "#`" or a.to_csv("\' + WRITE_PATH + \'") == 3 or a == "`"\')',
+        "return 1",
+    ),
+    "query_triple_quotes": body(
+        "df = pd.DataFrame({'a': ['x', 'y']})",
+        "df.query(\"a == '''`x''' or a.to_csv('\" + WRITE_PATH + \"') == 3 or a == '''y`'''\")",
+        "return 1",
+    ),
+    "module_in_column": body("return pd.DataFrame({'f': [nx, np]}).f.iloc[0].lazy_imports and 'REACHED'"),
+    "module_in_array": body("return np.array([nx, pd], dtype=object)[0].utils and 'REACHED'"),
+    "accumulate_getattr": body("return list(itertools.accumulate([graph, '__class__'], getattr)) and 'REACHED'"),
+    "starmap_getattr": body("return list(itertools.starmap(getattr, [(graph, '__dict__')])) and 'REACHED'"),
+    "bit_generator": body("return np.random.default_rng(1).bit_generator.ctypes and 'REACHED'"),
+    "decimal_local_context": body(
+        "from decimal import localcontext", "with localcontext() as c:", "    c.prec = 3", "return 'REACHED'"
+    ),
+    "to_dict_into": body("return pd.DataFrame({'a': [1]}).to_dict(into=print) and 'REACHED'"),
+    "create_using": body("return nx.empty_graph(3, create_using=print) and 'REACHED'"),
+    "namespace_of_namespace": body("return nx.algorithms.community.quality.nx.utils and 'REACHED'"),
     "query_engine": body("return pd.DataFrame({'a': [1]}).query('a == 1', engine='python', resolvers=[{}])"),
     "query_at_dunder": body("return pd.DataFrame({'a': [1]}).query('a == @__builtins__') is not None and 'REACHED'"),
     "to_string_buf": body("pd.DataFrame({'a': [1]}).to_string(WRITE_PATH)", "return 1"),

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import csv
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.escape.arena import SPACES, Arena, NoArena, check_isolated, enter
-from tests.escape.harness import corpus, judge, load_graph, run_policy, with_values
+from tests.escape.harness import TABLE, corpus, expected_leaks, judge, load_graph, run_policy, with_values
 from tests.escape.more_attacks import ATTACKS
 from tests.escape.preload import preload
 
-TABLE = Path(__file__).with_name("expected.tsv")
 TRIVIAL = "def answer(graph):\n    return 1\n"
 planted: dict[str, str] = {}
 
@@ -49,11 +47,9 @@ def test_trivial_program_runs(result: dict[str, Any]) -> None:
 
 
 def test_nothing_leaks_but_what_the_table_says(result: dict[str, Any]) -> None:
-    leaks = {number for number, word in result["outcomes"].items() if word == "leak"}
-    allowed = {number for number, word in expected().items() if word == "leak"}
-    index = {str(s.number) for s in corpus() if s.expected["policy_only"] == "leak"}
-    assert allowed <= index
-    assert leaks <= allowed
+    leaks = {int(number) for number, word in result["outcomes"].items() if word == "leak"}
+    index = {s.number for s in corpus() if s.expected["policy_only"] == "leak"}
+    assert leaks == expected_leaks("policy_only") <= index
 
 
 def test_refusals_are_those_of_the_table(result: dict[str, Any]) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import errno
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,13 @@ import pytest
 
 from nl2net.errors import Unavailable
 from nl2net.sandbox import Level
+from nl2net.sandbox.process.worker import WorkerOptions
 from tests.escape import arena as place
 from tests.escape.arena import Arena
-from tests.escape.harness import corpus, judge, with_values
+from tests.escape.harness import Snippet, corpus, expected_leaks, judge, with_values
+from tests.escape.preload import NAMES
 from tests.escape.raw_attempts import ATTEMPTS, program
-from tests.escape.sealed import HONEST, ask, holder, to_reply, wall
+from tests.escape.sealed import HONEST, ROOT, ask, holder, to_reply, wall
 
 pytestmark = [pytest.mark.kernel, pytest.mark.slow]
 
@@ -24,19 +27,21 @@ RESIDUES = {109: "leak", 190: "leak"}
 # With plain Python in place of wall one, these goals must still not be reached.
 OS_FAMILIES = {"fileread", "filewrite", "network", "spawn", "env", "poison", "mutate", "memory", "cpu"}
 
+# Absent in every worker, with what cannot be imported without them.
+ABSENT = {"jinja2", "matplotlib", "pandas.io.formats.style"}
 LANGUAGE_FAMILIES = {"reach", "leakstr"}
 
 # What stands in the memory of the forking parent must not be in the child: it starts by exec.
 planted: dict[str, str] = {}
 
 
-def _run_corpus(options: Callable[[], Any], arena: Arena) -> dict[str, str]:
+def _run_corpus(options: Callable[[], Any], arena: Arena, snippets: Sequence[Snippet] | None = None) -> dict[str, str]:
     planted["planted_other_secret"] = arena.planted
     outcomes = {}
     with holder(options()) as graph:
         before = ask(graph, HONEST)
         assert before.value is not None, before.error
-        for snippet in corpus():
+        for snippet in snippets or corpus():
             arena.clean()
             report = ask(graph, with_values(snippet.source, arena.names()))
             after = ask(graph, HONEST).value
@@ -51,15 +56,37 @@ def _leaks(outcomes: dict[str, str]) -> set[int]:
 
 def test_both_walls_leave_the_two_residues() -> None:
     outcomes = place.enter(lambda arena: _run_corpus(lambda: None, arena))
-    assert _leaks(outcomes) == {s.number for s in corpus() if s.expected["both"] == "leak"} == set(RESIDUES)
+    assert _leaks(outcomes) == set(RESIDUES) == expected_leaks("both")
+    assert {s.number for s in corpus() if s.expected["both"] == "leak"} == set(RESIDUES)
 
 
-def test_operating_system_alone_leaks_nothing_beyond_the_table() -> None:
+def test_operating_system_alone_leaks_what_the_table_says() -> None:
+    """Both ways: a snippet that no longer reaches its goal under the weak language proves nothing any more."""
     outcomes = place.enter(lambda arena: _run_corpus(lambda: wall("naive_wall"), arena))
-    families = {s.number: s.family for s in corpus()}
-    expected = {s.number for s in corpus() if s.expected["os_only"] == "leak"}
-    # How far a program comes inside the interpreter depends on what the weak language happens to offer.
-    assert {n for n in _leaks(outcomes) if families[n] not in LANGUAGE_FAMILIES} <= expected
+    assert _leaks(outcomes) == expected_leaks("os_only")
+    index = {s.number for s in corpus() if s.expected["os_only"] == "leak"}
+    # Our weak language offers `operator` and `functools`, which the set-up of the index does not.
+    assert expected_leaks("os_only") - index == {76, 103}
+
+
+def test_noted_snippets_with_the_modules_they_stumbled_over() -> None:
+    """A stop at a missing module proves nothing: once more with everything loaded before the seal."""
+    loaded = tuple(name for name in NAMES if name not in ABSENT)
+    noted = [s for s in corpus() if s.note]
+    assert len(noted) >= 15
+
+    def both(arena: Arena) -> dict[str, str]:
+        return _run_corpus(lambda: WorkerOptions(modules=loaded, paths=(ROOT,)), arena, noted)
+
+    def os_only(arena: Arena) -> dict[str, str]:
+        return _run_corpus(lambda: replace(wall("naive_wall"), modules=loaded), arena, noted)
+
+    assert _leaks(place.enter(both)) <= set(RESIDUES)
+    families = {s.number: s.family for s in noted}
+    reached = _leaks(place.enter(os_only))
+    assert {n for n in reached if families[n] in OS_FAMILIES} == set()
+    # Inside the interpreter the operating system is no wall; nothing but that may be added by the modules.
+    assert {families[n] for n in reached - expected_leaks("os_only")} <= LANGUAGE_FAMILIES | {"memscan"}
 
 
 def test_plain_python_in_the_sealed_child_reaches_no_goal_of_the_operating_system() -> None:
@@ -119,6 +146,8 @@ def test_each_layer_in_turn() -> None:
     # Without seccomp something must get through, or the attempts have no teeth; Landlock still keeps files.
     assert {"host name", "stat a file"} <= set(reached["no seccomp"])
     assert "read a file" not in reached["no seccomp"]
+    # The fresh user namespace of an ordinary user grants capabilities, and they are given up.
+    assert not {"chroot", "mount", "become root"} & set(reached["no seccomp"])
     assert len(reached["nothing"]) >= 30
     assert {"read a file", "write a file", "tcp socket", "start a program"} <= set(reached["nothing"])
 

@@ -82,7 +82,7 @@ def disguises(text: str) -> set[str]:
 
 @pytest.mark.slow
 @given(names=st.lists(NAMES, min_size=6, max_size=6, unique=True), site=NAMES)
-@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_canaries_and_non_interference(sandbox: Sandbox, names: list[str], site: str) -> None:
     programs = HONEST_FAULTS + HOSTILE_FAULTS
     found = feedbacks(sandbox, sorted(names), site, programs)

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from nl2net.model import Finding, GraphSchema, Library, Severity
-from nl2net.sandbox.language.linting import api, graph_types, names, semantics, shapes, sql, tables
+from nl2net.sandbox.language.linting import api, graph_types, names, semantics, shapes, sql, tables, values
 from nl2net.sandbox.language.linting.context import Rule, build_context
 from nl2net.sandbox.outcome import Facts
 
 __all__ = ["lint"]
 
 # Order of assistant.md: names, API, graph type, semantics.
-RULES: tuple[Rule, ...] = (*names.RULES, *api.RULES, *shapes.RULES, *graph_types.RULES, *tables.RULES, *semantics.RULES)
+RULES: tuple[Rule, ...] = (
+    *names.RULES,
+    *values.RULES,
+    *api.RULES,
+    *shapes.RULES,
+    *graph_types.RULES,
+    *tables.RULES,
+    *semantics.RULES,
+)
 SEVERITIES = (Severity.REFUSE, Severity.REPAIR, Severity.CAVEAT)
 
 

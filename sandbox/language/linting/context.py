@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from nl2net.model import AttributeSchema, Finding, GraphSchema, Library, Severity
+from nl2net.sandbox.language.belt import assigned_names
 from nl2net.sandbox.language.linting.inference import Inference
 from nl2net.sandbox.language.linting.roles import Role
 from nl2net.sandbox.outcome import Facts
@@ -25,6 +26,7 @@ class Context:
     inference: Inference
     parents: dict[int, ast.AST] = field(default_factory=dict)
     modules: dict[str, str] = field(default_factory=dict)  # local name -> dotted module
+    assigned: frozenset[str] = frozenset()  # names that the program binds
     written: set[str] = field(default_factory=set)  # attribute names that the program itself makes
 
     def role(self, node: ast.AST) -> Role | None:
@@ -92,6 +94,7 @@ def build_context(source: str, library: Library, schema: GraphSchema, facts: Fac
     inference = Inference(schema, library)
     inference.visit(tree)
     context = Context(source, tree, library, schema, facts, inference, modules=dict(MODULES))
+    context.assigned = frozenset(assigned_names(tree))
     for node in ast.walk(tree):
         for child in ast.iter_child_nodes(node):
             context.parents[id(child)] = node
@@ -128,6 +131,8 @@ def _written_names(node: ast.AST) -> Iterator[str]:
         "reset_index",
         "add_weighted_edges_from",
     ):
+        if name == "add_weighted_edges_from":
+            yield "weight"
         for argument in [*node.args, *(k.value for k in node.keywords)]:
             yield from _texts(argument)
 

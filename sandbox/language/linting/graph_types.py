@@ -141,12 +141,25 @@ def methods(context: Context) -> Iterator[Finding]:
             yield caveat("direction-lost", call, "where two directions have other values, one side is kept")
 
 
+_COUNTING = ("bridge", "connectivity", "cut", "degree", "edge", "flow", "size", "density", "components_of", "rank")
+
+
+def _counts_links(context: Context) -> bool:
+    """Whether a program reads link attributes, or calls something that parallel links change."""
+    names = {attribute.public_name for attribute in context.attributes("edge")} | {"weight", "capacity"}
+    words = {n.value for n in ast.walk(context.tree) if isinstance(n, ast.Constant) and type(n.value) is str}
+    calls = {n.attr for n in ast.walk(context.tree) if isinstance(n, ast.Attribute)}
+    return bool(words & names) or any(part in call for call in calls for part in _COUNTING)
+
+
 def collapses(context: Context) -> Iterator[Finding]:
     """``nx.Graph(multigraph)`` and edge lists without a class drop parallel links."""
     for call, name, role in _network_calls(context):
         if name in ("Graph", "DiGraph") and role.multi:
             fix = "Sum the capacity of parallel links into one edge of nx.Graph() instead."
-            yield repair("parallel-dropped", call, f"nx.{name}(multigraph) keeps one of several parallel links", fix)
+            # Where no link attribute is read, only the pairs matter, and nothing is lost.
+            make = repair if _counts_links(context) else caveat
+            yield make("parallel-dropped", call, f"nx.{name}(multigraph) keeps one of several parallel links", fix)
     for call in context.calls():
         named = isinstance(call.func, ast.Attribute) and call.func.attr == "from_pandas_edgelist"
         multi = context.schema.graph_class.multi

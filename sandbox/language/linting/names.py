@@ -26,6 +26,7 @@ WEIGHT_KEYWORDS = frozenset({"weight", "distance", "capacity"})
 PLACEHOLDER = re.compile(
     r"(?<![A-Za-z0-9_])((?:NODE|PREFIX|ADDRESS|IP|EDGE|LINK|SITE|NAME|VALUE|TEXT)_\d+)(?![A-Za-z0-9_])"
 )
+NO_ENTITY = "The question names no entity: compute the answer over the whole network, without such a name."
 # Functions whose weight attribute is "weight" (or "capacity") unless the program says otherwise.
 DEFAULT_WEIGHT = {
     "dijkstra_path": "weight",
@@ -134,7 +135,7 @@ def attribute_arguments(context: Context) -> Iterator[Finding]:
         holder = context.kind(call.func.value)
         for keyword in WEIGHT_KEYWORDS & keywords.keys():
             text = _constant(keywords[keyword])
-            reads = _is_module(context, call.func.value) or holder in ("graph", "degrees")
+            reads = is_networkx(context, call.func.value) or holder in ("graph", "degrees")
             if text is not None and reads and not name.startswith(("from_", "add_", "set_", "relabel")):
                 yield from _judge(context, keywords[keyword], text, "edge", "WEIGHT")
         if "data" in keywords and _constant(keywords["data"]) and name in ("nodes", "edges", "in_edges", "out_edges"):
@@ -144,11 +145,12 @@ def attribute_arguments(context: Context) -> Iterator[Finding]:
             text = _constant(call.args[1]) if len(call.args) > 1 else _constant(keywords.get("name"))
             if text:
                 yield from _judge(context, call, text, name.split("_")[1], "get")
-        if name in DEFAULT_WEIGHT and _is_module(context, call.func.value):
+        if name in DEFAULT_WEIGHT and is_networkx(context, call.func.value):
             yield from _default_weight(context, call, keywords)
 
 
-def _is_module(context: Context, node: ast.expr) -> bool:
+def is_networkx(context: Context, node: ast.expr) -> bool:
+    """Whether an expression is networkx or one of its parts."""
     while isinstance(node, ast.Attribute):
         node = node.value
     return isinstance(node, ast.Name) and context.modules.get(node.id, "").startswith("networkx")
@@ -215,18 +217,23 @@ def _judge_kind(
     yield repair("unknown-kind", node, f"no {owner} has {attribute.public_name} {text!r}", fix)
 
 
+def _is_own(context: Context, node: ast.AST, word: str) -> bool:
+    """A name that the program itself assigns, or a text that the schema shares."""
+    shared = {str(value) for attribute in context.schema.attributes for value in attribute.values}
+    shared.update(context.schema.node_kinds, context.schema.edge_kinds)
+    return word in shared or (isinstance(node, ast.Name) and word in context.assigned)
+
+
 def placeholders(context: Context) -> Iterator[Finding]:
     """Placeholders that the question does not have, and entities of the question that nobody uses."""
-    if not context.facts.placeholders and "_" not in context.source:
-        return
     given = set(context.facts.placeholders)
     used = set()
     for node in ast.walk(context.tree):
         text = node.id if isinstance(node, ast.Name) else _constant(node) if isinstance(node, ast.expr) else None
         for found in PLACEHOLDER.findall(text or ""):
             used.add(found)
-            if given and found not in given:
-                fix = f"Use {' or '.join(sorted(given))}."
+            if found not in given and not _is_own(context, node, found):
+                fix = f"Use {' or '.join(sorted(given))}." if given else NO_ENTITY
                 yield repair("unknown-placeholder", node, f"the question has no {found}", fix)
     for word in sorted(given):
         if word not in used and not re.search(rf"(?<!\w){re.escape(word)}(?!\w)", context.source):

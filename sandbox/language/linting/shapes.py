@@ -149,7 +149,7 @@ def _index_finding(context: Context, node: ast.Subscript, holder: Role, graph: s
     elif holder.kind == "tuple" and isinstance(word, str) and isinstance(node.value, ast.Name | ast.Subscript):
         fix = f'Write {graph}.edges[{text}]["{word}"], or loop over {graph}.edges(data=True).'
         yield repair("tuple-by-text", node, f"{text} is a tuple; {word!r} is no index of it", fix)
-    elif holder.kind == "edge_dict" and isinstance(word, str):
+    elif holder.kind == "edge_dict" and isinstance(word, str) and not isinstance(context.parent(node), ast.Subscript):
         fix = f'Several links may join two nodes: for key, d in {text}.items(): d["{word}"].'
         yield repair("parallel-links", node, "in a multigraph this is a dictionary of links, not of attributes", fix)
     elif holder.kind == "generator":

@@ -9,6 +9,9 @@ from nl2net.model import Finding, GraphSchema, Severity
 from nl2net.sandbox.language.linting.names import nearest_attributes
 from nl2net.sandbox.language.statements import Token, tokens
 
+TYPES = frozenset(
+    {"int", "integer", "bigint", "double", "float", "varchar", "text", "date", "timestamp", "boolean", "real"}
+)
 KEYWORDS = frozenset(
     [
         "select",
@@ -179,7 +182,25 @@ def _names(found: list[Token]) -> tuple[set[str], set[str]]:
             made.add(name)  # alias without AS
         if after is not None and after.word == "as" and before is not None and before.text in (",", ")"):
             made.add(name)
-    return made, tables
+        if after is not None and after.text == ":" and place + 2 < len(found) and found[place + 2].text == "=":
+            made.add(name)  # a named argument
+        if place > 1 and before is not None and before.word in TYPES and found[place - 2].text == "::":
+            made.add(name)  # alias after a cast
+    return made | _columns_of_tables(found), tables
+
+
+def _columns_of_tables(found: list[Token]) -> set[str]:
+    """Names in the brackets of ``WITH r(a, b) AS (``."""
+    made: set[str] = set()
+    for place, token in enumerate(found):
+        before = found[place - 1] if place else None
+        if token.text != "(" or before is None or not before.word or before.word in KEYWORDS:
+            continue
+        end = next((at for at in range(place + 1, len(found)) if found[at].text in ("(", ")")), len(found))
+        closed = end + 2 < len(found) and found[end].text == ")"
+        if closed and found[end + 1].word == "as" and found[end + 2].text == "(":
+            made.update(one.text.strip('"').casefold() for one in found[place + 1 : end] if one.text != ",")
+    return made
 
 
 def _ends_value(token: Token) -> bool:
@@ -207,7 +228,8 @@ def _unknown_columns(found: list[Token], schema: GraphSchema) -> Iterator[Findin
     made, tables = _names(found)
     attributes = schema.attributes
     known = {a.public_name.casefold() for a in attributes} | {"id", "source", "target", "key", "rowid"}
-    known_tables = {"nodes", "edges"} | {t.name.casefold() for t in schema.tables}
+    known |= {"node", "neighbor", "direction"}  # of the view `ends`
+    known_tables = {"nodes", "edges", "ends"} | {t.name.casefold() for t in schema.tables}
     for table in schema.tables:
         known |= {c.casefold() for c, _ in table.columns}
     unknown = {t for t in tables if t not in known_tables and t not in made and t not in KEYWORDS}
@@ -218,7 +240,7 @@ def _unknown_columns(found: list[Token], schema: GraphSchema) -> Iterator[Findin
         if not is_name or after in ("(", ".") or name in made | known | known_tables:
             continue
         if name in unknown:
-            yield _finding("unknown-table", token, f"there is no table {name!r}", "Tables are nodes and edges.")
+            yield _finding("unknown-table", token, f"there is no table {name!r}", "Tables are nodes, edges and ends.")
         elif name not in tables and attributes:
             yield _unknown(token, name, schema)
 

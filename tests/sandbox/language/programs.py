@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import textwrap
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import networkx as nx
@@ -23,6 +25,13 @@ def load_graph(folder: str = "benign") -> nx.Graph[str]:
 @cache
 def benign_programs() -> tuple[Mapping[str, Any], ...]:
     return tuple(json.loads((SHARED / "benign" / "programs.json").read_text()))
+
+
+@cache
+def everyday_programs() -> tuple[str, ...]:
+    """Programs as models write them, of our own: bodies of ``answer(graph)``, over the graph of the benign set."""
+    bodies = Path(__file__).with_name("everyday.txt").read_text().strip("\n").split("\n===\n")
+    return tuple("def answer(graph):\n" + textwrap.indent(one, "    ") + "\n" for one in bodies)
 
 
 def run_plain(source: str, graph: Any) -> Any:

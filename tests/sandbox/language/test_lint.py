@@ -6,12 +6,13 @@ import time
 
 import pytest
 
-from nl2net.model import Finding, GraphSchema, Library, Severity
+from nl2net.assistant.attempts import MUST_NOT_RUN
+from nl2net.model import AttributeSchema, Finding, GraphClass, GraphSchema, Library, Severity
 from nl2net.sandbox.language import lint, validate
 from nl2net.sandbox.outcome import Facts
 from tests.sandbox.language import slips
 from tests.sandbox.language.good_programs import GOOD, GOOD_PANDAS, GOOD_SQL
-from tests.sandbox.language.programs import benign_programs
+from tests.sandbox.language.programs import benign_programs, everyday_programs
 
 FLAGGING = (Severity.REFUSE, Severity.REPAIR)
 CASES = [
@@ -120,3 +121,94 @@ def test_lint_is_quick() -> None:
     for program in benign_programs():
         findings(program["program"])
     assert (time.process_time() - start) / len(benign_programs()) < 0.02
+
+
+SPEEDS = GraphSchema(
+    GraphClass(directed=False, multi=False),
+    nodes=40,
+    edges=61,
+    attributes=(
+        AttributeSchema("name", "name", "node", "text", 40, 40, "unique", role="name"),
+        AttributeSchema("LinkSpeed", "LinkSpeed", "edge", "text", 39, 61, "2-10"),
+        AttributeSchema("LinkSpeedRaw", "LinkSpeedRaw", "edge", "number", 39, 61, "2-10", role="capacity"),
+        AttributeSchema("note", "note", "edge", "text", 61, 61, "many"),
+    ),
+)
+TEXT_AS_NUMBER = [
+    'return nx.shortest_path(graph, "a", "b", weight="LinkSpeed")',
+    'return sum(d.get("LinkSpeed", 0) for u, v, d in graph.edges(data=True))',
+    'return max(graph.edges(data=True), key=lambda e: e[2].get("LinkSpeed", 0))',
+    'return [u for u, v, d in graph.edges(data=True) if d.get("LinkSpeed", 0) > 10]',
+    'return [d["LinkSpeed"] / 2 for u, v, d in graph.edges(data=True) if "LinkSpeed" in d]',
+    'total = 0\n    for u, v, d in graph.edges(data=True):\n        s = d.get("LinkSpeed")\n        total += s',
+]
+TEXT_AS_TEXT = [
+    'return sum(float(d.get("LinkSpeed", 0)) for u, v, d in graph.edges(data=True))',
+    'return Counter(d.get("LinkSpeed") for u, v, d in graph.edges(data=True))',
+    'return sorted(graph.nodes(data=True), key=lambda e: e[1]["name"])',
+    'return [u for u, v, d in graph.edges(data=True) if d.get("LinkSpeed") == "10"]',
+    'out = ""\n    for u, v, d in graph.edges(data=True):\n        out += d["note"]\n    return out',
+    'return [d["note"] + "!" for u, v, d in graph.edges(data=True)]',
+]
+
+
+@pytest.mark.parametrize("body", TEXT_AS_NUMBER)
+def test_text_where_a_number_is_needed_names_the_numeric_attribute(body: str) -> None:
+    found = findings(f"def answer(graph):\n    {body}\n", schema=SPEEDS)
+    hits = [f for f in found if f.rule == "text-as-number" and f.severity is Severity.REPAIR]
+    assert hits and "LinkSpeedRaw" in hits[0].hint
+
+
+@pytest.mark.parametrize("body", TEXT_AS_TEXT)
+def test_text_used_as_text_is_left_alone(body: str) -> None:
+    found = findings(f"def answer(graph):\n    {body}\n", schema=SPEEDS)
+    assert [f for f in found if f.severity in FLAGGING] == []
+
+
+def test_text_columns_in_pandas() -> None:
+    wrong = findings('def answer(nodes, edges):\n    return edges["LinkSpeed"].sum()', Library.PANDAS, SPEEDS)
+    right = findings(
+        'def answer(nodes, edges):\n    return edges["LinkSpeed"].astype(float).sum()', Library.PANDAS, SPEEDS
+    )
+    assert [f.rule for f in wrong if f.severity in FLAGGING] == ["text-as-number"]
+    assert [f.rule for f in right if f.severity in FLAGGING] == []
+
+
+@pytest.mark.parametrize("given", [(), ("NODE_1",)])
+def test_a_placeholder_that_the_question_does_not_have_stops_the_program(given: tuple[str, ...]) -> None:
+    program = 'def answer(graph):\n    return list(nx.edge_disjoint_paths(graph, "NODE_1", "NODE_2"))'
+    found = findings(program, schema=SPEEDS, facts=Facts(placeholders=given))
+    rules = {f.rule for f in found if f.severity is Severity.REPAIR}
+    assert rules == {"unknown-placeholder"} and "unknown-placeholder" in MUST_NOT_RUN
+    both = findings(program, schema=SPEEDS, facts=Facts(placeholders=("NODE_1", "NODE_2")))
+    assert [f for f in both if f.severity in FLAGGING] == []
+
+
+# Slips that stand in the everyday programs on purpose: guarded by ``hasattr``, or a key that nobody has.
+ON_PURPOSE = {"unknown-name", "unknown-attribute", "compares-names", "parallel-dropped"}
+
+
+@pytest.mark.parametrize("source", everyday_programs())
+def test_everyday_programs_are_hardly_flagged(source: str) -> None:
+    found = [(f.rule, f.message) for f in findings(source) if f.severity in FLAGGING]
+    assert [one for one in found if one[0] not in ON_PURPOSE] == []
+
+
+def test_false_repairs_over_everyday_programs_stay_few() -> None:
+    flagged = [s for s in everyday_programs() if any(f.severity in FLAGGING for f in findings(s))]
+    assert len(flagged) <= 6
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "WITH RECURSIVE r(node, hops) AS (SELECT 'n0', 0 UNION SELECT target, hops + 1 FROM r "
+        "JOIN edges ON source = node "
+        "WHERE hops < 3) SELECT node, min(hops) FROM r GROUP BY node",
+        "SELECT regexp_extract(id, '[0-9]+')::INT n FROM nodes ORDER BY n",
+        "SELECT node, list(neighbor ORDER BY neighbor) FROM ends GROUP BY node",
+        "SELECT struct_pack(a := 1) AS s FROM nodes",
+    ],
+)
+def test_names_that_a_statement_makes_are_known(statement: str) -> None:
+    assert [(f.rule, f.message) for f in findings(statement, Library.SQL) if f.severity in FLAGGING] == []

@@ -12,7 +12,7 @@ import pytest
 from nl2net.model import Library
 from nl2net.sandbox.language import run_restricted, validate
 from tests.sandbox.language.good_programs import GOOD, GOOD_PANDAS
-from tests.sandbox.language.programs import benign_programs, load_graph, normal, run_plain, same
+from tests.sandbox.language.programs import benign_programs, everyday_programs, load_graph, normal, run_plain, same
 
 
 @pytest.mark.parametrize("program", benign_programs(), ids=lambda p: str(p["number"]))
@@ -35,6 +35,21 @@ def test_own_program_equals_plain_python(source: str) -> None:
         plain = run_plain(source, load_graph())
     assert same(normal(ran.value), normal(plain)), (ran.value, plain)
     assert [n for n in ran.notes if "Warning" in n] == []
+
+
+@pytest.mark.parametrize("source", everyday_programs())
+def test_everyday_program_equals_plain_python(source: str, capsys: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ran = run_restricted(source, (load_graph(),), library=Library.NETWORKX)
+        assert capsys.readouterr().out == ""
+        plain = run_plain(source, load_graph())
+    assert same(normal(ran.value), normal(plain)), (ran.value, plain)
+    assert ran.printed == capsys.readouterr().out
+
+
+def test_there_are_many_everyday_programs() -> None:
+    assert len(everyday_programs()) >= 140
 
 
 def frames() -> tuple[pd.DataFrame, pd.DataFrame, dict[str, Any]]:

@@ -249,3 +249,34 @@ def test_any_text_is_judged_without_a_crash(text: str) -> None:
 
     for library in Library:
         assert isinstance(validate(text, library=library), tuple)
+
+
+def test_one_part_of_a_network_that_is_apart_is_noted() -> None:
+    apart: Any = nx.Graph([(1, 2), (2, 3), (4, 5)])
+    largest = body("return nx.diameter(graph.subgraph(max(nx.connected_components(graph), key=len)))")
+    assert run(largest, apart).notes == ("the network is not connected: only the part with 3 of 5 nodes was used",)
+    assert run(largest, nx.path_graph(4)).notes == ()
+    each = body("return [len(graph.subgraph(c)) for c in nx.connected_components(graph)]")
+    assert run(each, apart).notes == ()
+
+
+def test_merge_on_repeated_keys_is_noted() -> None:
+    repeated = "a = pd.DataFrame({'k': [1, 1, 1], 'v': [1, 2, 3]})"
+    unique = "b = pd.DataFrame({'k': [1, 2], 'w': [5, 6]})"
+    for call in ("a.merge(a, on='k')", "pd.merge(a, a, on='k')"):
+        (note,) = run(body(repeated, f"return {call}.shape")).notes
+        assert note.startswith("merge made 9 rows of 3 and 3")
+    assert (
+        run(body(repeated, unique, "return a.merge(b, on='k').shape, a.merge(b, on='k', how='outer').shape")).notes
+        == ()
+    )
+
+
+def test_missing_values_that_an_aggregate_leaves_out_are_noted() -> None:
+    column = "a = pd.Series([1.0, None, 2.0], name='cap')"
+    assert run(body(column, "return float(a.sum())")).notes == (
+        "sum of 'cap': 1 of 3 values are missing and were left out",
+    )
+    nothing = run(body("return float(pd.Series([None, None], dtype=float).sum())"))
+    assert nothing.value == 0.0 and nothing.notes == ("sum: all 2 values are missing and were left out",)
+    assert run(body("return int(pd.Series([1, 2]).sum())")).notes == ()
