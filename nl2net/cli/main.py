@@ -22,6 +22,7 @@ COMMANDS: tuple[str, ...] = (
     "emulate",
     "segment",
     "investigate",
+    "curriculum",
     "model",
     "history",
     "tui",
