@@ -64,7 +64,7 @@ def build_server(arguments: Sequence[str], *, port: int, key: str, folder: Path)
     except ImportError:
         raise UserError("the browser front end needs the extra `web`", hint="pip install 'nl2net[web]'") from None
 
-    class LoopbackServer(Server):  # type: ignore[misc]
+    class LoopbackServer(Server):
         async def _make_app(self) -> web.Application:
             app = await super()._make_app()
             app.middlewares.append(guard(port, key))

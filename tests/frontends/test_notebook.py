@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from scripted_server import ScriptedServer
@@ -46,7 +47,7 @@ def test_graph_and_question_are_needed(cells: Cells) -> None:
 def test_the_magic_in_a_real_shell(cells: Cells, capsys: pytest.CaptureFixture[str]) -> None:
     from IPython.core.interactiveshell import InteractiveShell
 
-    shell = InteractiveShell.instance()
+    shell: Any = InteractiveShell.instance()
     shell.run_line_magic("load_ext", "nl2net")
     assert "nl2net" in shell.magics_manager.magics["cell"]
     assert shell.run_cell_magic("nl2net", "no-such-graph", "How many nodes?") is None

@@ -22,7 +22,8 @@ from nl2net.assistant import Store
 from nl2net.tui.web import free_port
 
 ROWS = "```python\ndef answer(graph):\n    return [[n, d] for n, d in graph.degree]\n```"
-CHROMIUM = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), "")
+_NAMES = ("chromium", "chromium-browser", "google-chrome")
+CHROMIUM = next((found for name in _NAMES if (found := shutil.which(name))), "")
 pytestmark = [pytest.mark.slow]
 
 
@@ -135,28 +136,28 @@ async def test_a_question_is_asked_in_chromium(tmp_path: Path) -> None:
             pytest.fail("no Chromium on this machine; CI must have one")
         pytest.skip("no Chromium on this machine: the browser front end is NOT tested here")
     with ScriptedServer([ROWS]) as server:
-        async with served(tmp_path / "home", server.base_url) as address:
-            async with browser(tmp_path / "profile", address) as page:
+        home = served(tmp_path / "home", server.base_url)
+        async with home as address, browser(tmp_path / "profile", address) as page:
+            for _ in range(300):
+                if await page.evaluate("document.body.classList.contains('-first-byte')"):
+                    break
+                await asyncio.sleep(0.2)
+            await asyncio.sleep(8)  # the graph is read in a thread; a question before that is turned away
+            await page.type("Weigh the nodes by their frobnication")
+            await asyncio.sleep(2)
+            picture = await page.call("Page.captureScreenshot", format="png")
+            assert len(picture["data"]) > 20_000
+            if target := os.environ.get("NL2NET_SCREENSHOTS"):
+                Path(target, "browser.png").write_bytes(base64.b64decode(picture["data"]))
+            store = Store(tmp_path / "home" / "data" / "history.sqlite3")
+            try:
                 for _ in range(300):
-                    if await page.evaluate("document.body.classList.contains('-first-byte')"):
+                    turns = store.turns()
+                    if turns and turns[0].status:
                         break
                     await asyncio.sleep(0.2)
-                await asyncio.sleep(8)  # the graph is read in a thread; a question before that is turned away
-                await page.type("Weigh the nodes by their frobnication")
-                await asyncio.sleep(2)
-                picture = await page.call("Page.captureScreenshot", format="png")
-                assert len(picture["data"]) > 20_000
-                if target := os.environ.get("NL2NET_SCREENSHOTS"):
-                    Path(target, "browser.png").write_bytes(base64.b64decode(picture["data"]))
-                store = Store(tmp_path / "home" / "data" / "history.sqlite3")
-                try:
-                    for _ in range(300):
-                        turns = store.turns()
-                        if turns and turns[0].status:
-                            break
-                        await asyncio.sleep(0.2)
-                    assert [(turn.question, turn.status) for turn in turns] == [
-                        ("Weigh the nodes by their frobnication", "answered")
-                    ]
-                finally:
-                    store.close()
+                assert [(turn.question, turn.status) for turn in turns] == [
+                    ("Weigh the nodes by their frobnication", "answered")
+                ]
+            finally:
+                store.close()

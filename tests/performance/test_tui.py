@@ -8,6 +8,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from typing import Any
 
 import networkx as nx
 import pytest
@@ -95,7 +96,7 @@ def test_a_network_of_100_000_nodes_in_view() -> None:
 
 
 def test_sorting_300_000_rows() -> None:
-    rows = [[i * 7919 % 1_000_003, "x"] for i in range(300_000)]
+    rows: list[list[Any]] = [[i * 7919 % 1_000_003, "x"] for i in range(300_000)]
     started = time.process_time()
     order = sorted_rows(rows, 0)
     seconds = time.process_time() - started

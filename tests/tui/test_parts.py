@@ -36,9 +36,7 @@ def test_any_rows_can_be_sorted(rows: list[list[Any]], column: int, descending: 
     assert sorted(order) == list(range(len(rows)))
 
 
-@given(
-    st.integers(1, 90), st.integers(1, 30), st.lists(st.tuples(*[st.floats(-500, 500)] * 4), max_size=8), st.text()
-)
+@given(st.integers(1, 90), st.integers(1, 30), st.lists(st.tuples(*[st.floats(-500, 500)] * 4), max_size=8), st.text())
 def test_a_canvas_never_draws_outside(width: int, height: int, lines: list[Any], text: str) -> None:
     from rich.cells import cell_len
 
@@ -46,7 +44,8 @@ def test_a_canvas_never_draws_outside(width: int, height: int, lines: list[Any],
 
     canvas = Canvas(width, height)
     for line in lines:
-        canvas.line(*line, "link")
+        x0, y0, x1, y1 = line
+        canvas.line(x0, y0, x1, y1, "link")
     canvas.text(-2, 0, clean_line(text), "label")
     for row in range(height):
         assert sum(cell_len(character) for character, _ in canvas.row(row)) <= width + 1

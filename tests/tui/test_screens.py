@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from textual.widgets import Input, OptionList, Static
@@ -13,6 +14,10 @@ from nl2net.tui.screens.help import all_bindings
 from nl2net.tui.state import Remembered
 from nl2net.tui.widgets.grid import Grid
 from tests.tui.driving import ASK, COUNT, Opener, text_of
+
+
+def has_rows(grid: Grid, count: int) -> bool:
+    return len(grid.rows) == count
 
 
 async def test_history_is_searched_replayed_exported_and_opened(opened: Opener, tmp_path: Path) -> None:
@@ -90,12 +95,12 @@ async def test_the_tour_runs_offline_and_is_shown_once(opened: Opener, locations
 async def test_golden_runs_with_progress_reports_drills_and_compares(opened: Opener) -> None:
     async with opened() as driven:
         await driven.pilot.press("f4")
+        runs = driven.app.screen.query_one("#golden-runs", Grid)
         for count, agent in enumerate(("oracle", "noop"), 1):
             await driven.pilot.press("n")
             driven.app.screen.query_one("#value", Input).value = f"traffic-dev {agent} 3"
             await driven.pilot.press("enter")
-            runs = driven.app.screen.query_one("#golden-runs", Grid)
-            await driven.until(lambda count=count: len(runs.rows) == count, f"the run of {agent} ended")
+            await driven.until(partial(has_rows, runs, count), f"the run of {agent} ended")
         assert "3 answered" in text_of(driven.app.screen, "#golden-progress")
         runs.focus()
         await driven.pilot.press("home", "enter")

@@ -84,7 +84,7 @@ class GoldenScreen(BaseScreen):
              f"{line.correct / line.answered:.3f}" if line.answered else "-", line.wrong]
             for line in lines
         ]  # fmt: skip
-        self.query_one("#golden-runs", Grid).show_rows(("", "run", "n", "correct", "wrong"), rows)
+        self.query_one("#golden-runs", Grid).show_rows(("", "run", "n", "correct", "wrong"), rows, keep_cursor=True)
 
     @property
     def line(self) -> RunLine | None:
@@ -109,7 +109,11 @@ class GoldenScreen(BaseScreen):
     def _drill(self, event: Grid.Chosen) -> None:
         record = self._records[event.row]
         answer = f"\n{record.outcome}: {record.reason}\n\nanswer: {record.answer}\n{record.message}\n\n"
-        parts = [(clean(record.question), "bold"), clean(answer), (clean(record.program), "$text-muted")]
+        parts: list[str | tuple[str, str]] = [
+            (clean(record.question), "bold"),
+            clean(answer),
+            (clean(record.program), "$text-muted"),
+        ]
         self.query_one("#golden-text", Scrolled).update(Content.assemble(*parts))
 
     def action_mark(self) -> None:

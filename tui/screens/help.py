@@ -67,7 +67,7 @@ class HelpScreen(BaseScreen):
     def _show(self) -> None:
         own = self.desk.memory.keys
         rows = [[own.get(b.id or "", b.key), b.description, b.tooltip, b.id] for b in all_bindings()]
-        self.query_one(Grid).show_rows(("key", "name", "meaning", "id"), rows)
+        self.query_one(Grid).show_rows(("key", "name", "meaning", "id"), rows, keep_cursor=True)
 
     @on(Grid.Chosen)
     def _change(self, event: Grid.Chosen) -> None:

@@ -52,7 +52,7 @@ class SettingsScreen(BaseScreen):
             [name, getattr(settings, name), field.default, field.description or ""]
             for name, field in Settings.model_fields.items()
         ]
-        self.query_one(Grid).show_rows(("setting", "value", "default", "meaning"), rows)
+        self.query_one(Grid).show_rows(("setting", "value", "default", "meaning"), rows, keep_cursor=True)
 
     def _places(self) -> None:
         locations = self.desk.locations

@@ -82,9 +82,14 @@ class Grid(ScrollView, can_focus=True):
         self._widths: list[int] = []
 
     def show_rows(
-        self, columns: Sequence[Any], rows: Sequence[Sequence[Any]], labels: Mapping[str, str] | None = None
+        self,
+        columns: Sequence[Any],
+        rows: Sequence[Sequence[Any]],
+        labels: Mapping[str, str] | None = None,
+        *,
+        keep_cursor: bool = False,
     ) -> None:
-        """Show a table; nothing is copied."""
+        """Show a table; nothing is copied. ``keep_cursor`` for the same rows with other values."""
         self.columns = [value_text(str(name)) for name in columns]
         self.rows, self.labels = rows, labels or {}
         self._order = self._sorted = None
@@ -96,9 +101,12 @@ class Grid(ScrollView, can_focus=True):
             )
             for at, name in enumerate(self.columns)
         ]
-        self.row = self.column = 0
+        keep_cursor = keep_cursor and self.row < len(rows)
+        if not keep_cursor:
+            self.row = self.column = 0
         self.virtual_size = Size(sum(self._widths) + 2 * len(self._widths), len(rows) + 1)
-        self.scroll_to(0, 0, animate=False)
+        if not keep_cursor:
+            self.scroll_to(0, 0, animate=False)
         self.refresh()
 
     def source_row(self, shown: int) -> int:
