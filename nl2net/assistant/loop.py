@@ -100,9 +100,11 @@ class Assistant:
     def holder(self) -> Any:
         """The process that holds the graph; started at first use."""
         if self._holder is None:
-            payload = GraphPayload(self.graph.graph, self.graph.schema, self.graph.fingerprint)
-            self._holder = self.sandbox.open(payload)
+            self._holder = self.sandbox.open(self._payload())
         return self._holder
+
+    def _payload(self) -> GraphPayload:
+        return GraphPayload(self.graph.graph, self.graph.schema, self.graph.fingerprint)
 
     @property
     def client(self) -> Any:
@@ -190,6 +192,8 @@ class Assistant:
         verdict = self._prepare.stop(state, conversation.masker, options, follow_up=follow_up)
         if verdict is not None:
             return self._conclude.plain(state, verdict.status, verdict.message, choices=verdict.choices)
+        # Loads the graph into its process while examples are looked up and the model is asked.
+        self.sandbox.prestart(self._payload())
         known = None if follow_up else replay(self.library.entries, state.masked.text, self.graph.schema)
         if known is not None:
             return self._replayed(state, known, options, hooks)
