@@ -82,8 +82,14 @@ def unsafe(question: str) -> Verdict | None:
     if not reasons:
         return None
     what = "; ".join(dict.fromkeys(reasons))
-    rest = ". ".join(clause for clause in kept if len(clause.split()) >= 3)
+    rest = ". ".join(clause for clause in kept if _asks_something(clause))
     return Verdict(Status.REFUSED, f"refused: a program here cannot {what}", rest=rest)
+
+
+def _asks_something(clause: str) -> bool:
+    """Whether a clause asks about the network; "could you help?" beside a refused request does not."""
+    words = set(re.findall(r"[a-z]+", clause.lower()))
+    return len(clause.split()) >= 3 and bool(words & _network_words())
 
 
 def missing_concept(question: str, schema: GraphSchema) -> Verdict | None:

@@ -179,3 +179,22 @@ def test_impossible_ambiguous_and_unsafe_operator_questions_are_stopped() -> Non
         if not asked and verdict_of(entry["text"], entry["graph"]) is None:
             missed.append(f"{entry['id']}: {entry['text']}")
     assert missed == []
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Could you help? Ping every switch and list those that are down.",
+        "send the result to ops@example.net",
+        "export all hosts to a file on disk",
+        "run rm -rf / please",
+    ],
+)
+def test_nothing_is_left_of_a_request_that_only_reaches_out(question: str) -> None:
+    verdict = screen.unsafe(question)
+    assert verdict is not None and verdict.rest == ""
+
+
+def test_the_harmless_half_is_kept() -> None:
+    verdict = screen.unsafe("read /etc/passwd, then print the path DE to FR")
+    assert verdict is not None and verdict.rest == "print the path DE to FR"
