@@ -1,0 +1,97 @@
+"""Traces of many sessions in one pair of sorted arrays, so that one search serves them all.
+
+Each session's cumulative capacity and its times are scaled to [0, 1] and shifted by the session's number; the search
+only finds the segment, and the interpolation uses the unscaled numbers, so shifting costs no digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from nl2net.curriculum.arrays import Floats, Ints, Seeds
+from nl2net.curriculum.streams import uniforms
+from nl2net.curriculum.traces.normal import Trace
+
+
+class TraceBank:
+    """Piecewise constant rates of E sessions, each repeating after its own period.
+
+    Parameters
+    ----------
+    edges : array
+        Edges of all sessions one after the other, each starting at 0.
+    rates : array
+        Rates in Mbit/s; one entry per edge, the last of each session unused.
+    starts : array of int, shape (E + 1,)
+        Where each session begins.
+    """
+
+    def __init__(self, edges: Floats, rates: Floats, starts: Ints) -> None:
+        first, last = starts[:-1], starts[1:] - 1
+        spans = np.diff(edges, append=0.0)
+        spans[last] = 0.0
+        steps = spans * rates
+        ends = np.cumsum(steps)
+        # Sums restart at every session: one running sum over all would lose digits session by session.
+        self.capacity = np.concatenate([[0.0], ends[:-1]])
+        self.capacity -= np.repeat(self.capacity[first], np.diff(starts))
+        self.edges, self.rates = edges, rates
+        self.period = edges[last]
+        self.total = self.capacity[last]
+        self._first, self._last = first, last
+        owner = np.repeat(np.arange(len(first)), np.diff(starts))
+        self._offset = np.arange(len(first), dtype=float) * 2
+        self._edge_keys = edges / self.period[owner] + self._offset[owner]
+        self._capacity_keys = self.capacity / self.total[owner] + self._offset[owner]
+
+    def delivered(self, time: Floats) -> Floats:
+        """Mbit delivered from 0 to ``time``, which lies inside the period."""
+        keys = time / self.period + self._offset
+        index = np.clip(np.searchsorted(self._edge_keys, keys, side="right") - 1, self._first, self._last)
+        result: Floats = self.capacity[index] + (time - self.edges[index]) * self.rates[index]
+        return result
+
+    def finish(self, target: Floats) -> Floats:
+        """Time at which ``target`` Mbit since 0 are delivered; whole periods are counted by division."""
+        rounds = np.floor(target / self.total)
+        rest = np.maximum(target - rounds * self.total, 0.0)
+        index = np.searchsorted(self._capacity_keys, rest / self.total + self._offset, side="right") - 1
+        index = np.clip(index, self._first, self._last - 1)
+        # A hit within rounding of an edge may fall on a row of rate zero; then the edge itself is the answer.
+        rate = self.rates[index]
+        inside = np.divide(rest - self.capacity[index], rate, out=np.zeros_like(rate), where=rate > 0)
+        result: Floats = rounds * self.period + self.edges[index] + inside
+        return result
+
+
+def bank_of_traces(traces: Sequence[Trace]) -> TraceBank:
+    """One session per trace."""
+    starts = np.concatenate([[0], np.cumsum([len(trace.edges_s) for trace in traces])]).astype(np.int64)
+    edges = np.concatenate([trace.edges_s for trace in traces])
+    rates = np.concatenate([np.append(trace.mbps, 0.0) for trace in traces])
+    return TraceBank(edges, rates, starts)
+
+
+def bank_of_steps(low: Floats, high: Floats, interval: Floats, *, duration_s: float, seeds: Seeds) -> TraceBank:
+    """Uniform levels between ``low`` and ``high``, each held for ``interval`` x U(0.7, 1.3).
+
+    Parameters
+    ----------
+    low, high : array
+        Mbit/s, one per session.
+    interval : array
+        Mean holding time in s.
+    """
+    counts = np.maximum(np.ceil(duration_s / interval).astype(np.int64), 1)
+    sizes = counts + 1
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    owner = np.repeat(np.arange(len(low)), sizes)
+    place = np.arange(starts[-1]) - starts[owner]
+    levels = uniforms(seeds[owner], "level", place)
+    holds = interval[owner] * (0.7 + 0.6 * uniforms(seeds[owner], "hold", place))
+    running = np.cumsum(holds) - holds
+    edges = running - running[starts[:-1]][owner]
+    rates = low[owner] + (high - low)[owner] * levels
+    return TraceBank(edges, rates, starts)
