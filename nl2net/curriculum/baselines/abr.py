@@ -25,6 +25,8 @@ _BLOCK = 16
 class ConstantLevel:
     """Always the same level."""
 
+    rule = True
+
     def __init__(self, level: int = 0) -> None:
         self._level = level
 
@@ -38,6 +40,8 @@ class ConstantLevel:
 
 class BufferBased:
     """BBA: the level follows the buffer, from the lowest below 5 s to the highest from 15 s on."""
+
+    rule = True
 
     def start(self, simulator: BitrateSimulator) -> None:
         """Nothing to forget."""
@@ -102,6 +106,8 @@ class Mpc:
     one_step : bool
         Allow a change by one level a chunk only.
     """
+
+    rule = True
 
     def __init__(self, horizon: int = 5, *, robust: bool = True, one_step: bool = False) -> None:
         self._horizon, self._robust, self._one_step = horizon, robust, one_step

@@ -60,6 +60,7 @@ class BitrateSimulator:
     def __init__(self, sizes: Floats | None = None, *, jitter: bool = False) -> None:
         self.sizes_mbit = (chunk_sizes() if sizes is None else np.asarray(sizes, dtype=float)) * 8e-6
         self._jitter = jitter
+        self.observe = True
 
     def reset(self, points: Floats, seeds: Seeds) -> Floats:
         """Sessions on generated steps; columns of ``points`` are those of the space ``abr``."""
@@ -116,6 +117,8 @@ class BitrateSimulator:
 
     def _features(self) -> Floats:
         k, count = self.chunk, len(self.buffer_s)
+        if not self.observe:
+            return np.empty((count, 0))
         seen = np.zeros((count, self.features))
         seen[:, 0] = LEVELS_MBPS[self.last_level] / 4.3
         seen[:, 1] = np.minimum(self.buffer_s, 60.0) / 10

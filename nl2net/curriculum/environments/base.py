@@ -19,11 +19,14 @@ class Simulator(Protocol):
         Decisions in a session.
     features, actions : int
         Width of what a learned policy sees, number of its choices.
+    observe : bool
+        Rules read the simulator's state; switched off, no time is spent on features.
     """
 
     steps: int
     features: int
     actions: int
+    observe: bool
 
     def reset(self, points: Floats, seeds: Seeds) -> Floats:
         """Start one session per row of parameter values; returns features, shape (sessions, features)."""

@@ -1,0 +1,58 @@
+"""The three decision problems by name."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from nl2net.curriculum.baselines.abr import BufferBased, ConstantLevel, Mpc
+from nl2net.curriculum.baselines.cc import Bbr, Capacity, Cubic
+from nl2net.curriculum.baselines.lb import LeastWork, RateShare, ShortestExpectedDelay, ShortestWait
+from nl2net.curriculum.environments.abr import BitrateSimulator
+from nl2net.curriculum.environments.base import Case, Learning
+from nl2net.curriculum.environments.cc import CongestionSimulator
+from nl2net.curriculum.environments.lb import BalancerSimulator
+from nl2net.curriculum.spaces import Space, shipped_space
+from nl2net.errors import UserError
+
+CASES = ("abr", "cc", "lb")
+
+
+def _bitrate(space: Space) -> Case:
+    rules = {
+        "bba": BufferBased,
+        "mpc": lambda: Mpc(5, robust=False),
+        "robustmpc": Mpc,
+        "robustmpc3": lambda: Mpc(3),
+        "robustmpc1": lambda: Mpc(5, one_step=True),
+        "lowest": ConstantLevel,
+    }
+    return Case("abr", space, BitrateSimulator, rules, "robustmpc3", ("change_s", True), unit="per chunk")
+
+
+def _congestion(space: Space) -> Case:
+    rules = {"cubic": Cubic, "bbr": Bbr, "capacity": Capacity}
+    learning = Learning(hidden=64, gamma=0.95, lam=0.9, clip_low=-2000, clip_high=1000, scale=300, steps=3_000_000)
+    return Case("cc", space, CongestionSimulator, rules, "bbr", ("change_s", True), learning, "per interval")
+
+
+def _balancing(space: Space) -> Case:
+    rules = {"llf": LeastWork, "spt": ShortestWait, "sed": ShortestExpectedDelay, "share": RateShare}
+    learning = Learning(
+        hidden=64, gamma=0.95, lam=0.9, epochs=3, clip_low=-1e9, clip_high=0, scale=0.0, steps=2_000_000, sessions=128
+    )
+    return Case("lb", space, BalancerSimulator, rules, "sed", ("gap", True), learning, "in log flow time")
+
+
+def load_case(name: str, space: Space | None = None) -> Case:
+    """A case, over its full space or a given one.
+
+    Raises
+    ------
+    UserError
+        Unknown name.
+    """
+    makers = {"abr": _bitrate, "cc": _congestion, "lb": _balancing}
+    if name not in makers:
+        raise UserError(f"no case {name!r}", hint=f"One of {', '.join(CASES)}.")
+    case = makers[name](space or shipped_space(name))
+    return case if space is None else replace(case, space=space)
