@@ -28,6 +28,7 @@ COMMANDS: tuple[str, ...] = (
     "mcp",
     "doctor",
     "config",
+    "curriculum",
 )
 
 app = typer.Typer(
