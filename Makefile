@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 TREE := build/tree/nl2net
 MAPPED := prompts sandbox graphs golden tui
 # Extras that run on this machine without root, containers or a GPU.
-EXTRAS ?= dev,formats,local,flows,incident,k8s,mcp,notebook,web
+EXTRAS ?= dev,formats,local,flows,incident,k8s,mcp,notebook,web,train,onnx
 
 .PHONY: help setup ask test lint types contracts bench docs clean tree
 help:  ## Show the targets

@@ -24,7 +24,9 @@ def train(
     case: Annotated[str, typer.Argument(help="abr, cc or lb.")],
     out: Annotated[Path | None, typer.Option("--out", help="Folder of the run.")] = None,
     strategy: Annotated[str, typer.Option("--strategy", help="One or more, comma between.")] = "uniform,batch_gap",
-    steps: Annotated[int, typer.Option("--steps", min=0, help="Environment steps of a job, search included; 0: the case's.")] = 0,
+    steps: Annotated[
+        int, typer.Option("--steps", min=0, help="Environment steps of a job, search included; 0: the case's.")
+    ] = 0,
     seeds: Annotated[int, typer.Option("--seeds", min=1, help="Seeds of every strategy.")] = 1,
     space: SpaceOption = None,
     traces: Annotated[Path | None, typer.Option("--traces", help="Folder of traces to evaluate on as well.")] = None,
@@ -58,9 +60,7 @@ def _run_folder(out: Path | None, resume: Path | None) -> Path:
     return out or resume or Path()
 
 
-def _plan(
-    case: str, folder: Path, strategy: str, *, steps: int, seeds: int, space: str | None, resume: bool
-) -> Any:
+def _plan(case: str, folder: Path, strategy: str, *, steps: int, seeds: int, space: str | None, resume: bool) -> Any:
     """The plan of the options; on resume the folder's own."""
     from nl2net.curriculum.cases import load_case
     from nl2net.curriculum.runs import Plan, load_plan
@@ -98,7 +98,9 @@ def _on_traces(plan: Any, folder: Path, traces: Path) -> list[dict[str, Any]]:
     rows = []
     for label, name in names.items():
         scores = play_traces(choose_policy(case, name), case, found)
-        rows.append({"policy": label, "traces": len(found), "mean": float(scores.mean()), "worst_decile": lowest_tenth(scores)})
+        rows.append(
+            {"policy": label, "traces": len(found), "mean": float(scores.mean()), "worst_decile": lowest_tenth(scores)}
+        )
     return rows
 
 
@@ -164,7 +166,9 @@ def _bench_text(found: dict[str, Any]) -> str:
     ]
     lines += ["  " + ", ".join(f"{k}={v}" for k, v in cell.items()) for cell in hard["cells"][:10]]
     if found.get("true_rate") is not None:
-        lines.append(f"true rate {found['true_rate']:.3f}; hard cells found {found['hard_found']} of {found['hard_cells']}")
+        lines.append(
+            f"true rate {found['true_rate']:.3f}; hard cells found {found['hard_found']} of {found['hard_cells']}"
+        )
     return "\n".join(lines)
 
 

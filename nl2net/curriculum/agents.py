@@ -14,7 +14,10 @@ from nl2net.curriculum.streams import generator, uniforms
 from nl2net.errors import DataError
 
 _FACTORS = {
-    "type": tuple("neighbours degree path reachability rank change capacity segment diagnosis drift".split()),
+    "type": (
+        *("neighbours", "degree", "path", "reachability", "rank"),
+        *("change", "capacity", "segment", "diagnosis", "drift"),
+    ),
     "size": ("10", "40", "160"),
     "chain": ("1", "2", "3", "4", "5"),
     "distractors": ("none", "few", "many"),
@@ -85,7 +88,9 @@ def recorded_agent(path: Path) -> Subject:
         raise DataError("no column `failed`, or no knob", path=path, line=1, hint=hint)
     for line, row in enumerate(rows, start=2):
         if row["failed"] not in ("0", "1") or None in row.values():
-            raise DataError(f"expected 0 or 1, found {row['failed']!r}", path=path, line=line, field="failed", hint="0 or 1.")
+            raise DataError(
+                f"expected 0 or 1, found {row['failed']!r}", path=path, line=line, field="failed", hint="0 or 1."
+            )
     factors = {name: tuple(dict.fromkeys(row[name] for row in rows)) for name in names}
     outcomes: dict[tuple[int, ...], list[bool]] = {}
     for row in rows:

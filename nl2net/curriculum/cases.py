@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from nl2net.curriculum.baselines.abr import BufferBased, ConstantLevel, Mpc
 from nl2net.curriculum.baselines.cc import Bbr, Capacity, Cubic
 from nl2net.curriculum.baselines.lb import LeastWork, RateShare, ShortestExpectedDelay, ShortestWait
 from nl2net.curriculum.environments.abr import BitrateSimulator
-from nl2net.curriculum.environments.base import Case, Learning
+from nl2net.curriculum.environments.base import Case, Learning, Policy
 from nl2net.curriculum.environments.cc import CongestionSimulator
 from nl2net.curriculum.environments.lb import BalancerSimulator
 from nl2net.curriculum.spaces import Space, shipped_space
@@ -18,7 +19,7 @@ CASES = ("abr", "cc", "lb")
 
 
 def _bitrate(space: Space) -> Case:
-    rules = {
+    rules: dict[str, Callable[[], Policy]] = {
         "bba": BufferBased,
         "mpc": lambda: Mpc(5, robust=False),
         "robustmpc": Mpc,
@@ -30,13 +31,18 @@ def _bitrate(space: Space) -> Case:
 
 
 def _congestion(space: Space) -> Case:
-    rules = {"cubic": Cubic, "bbr": Bbr, "capacity": Capacity}
+    rules: dict[str, Callable[[], Policy]] = {"cubic": Cubic, "bbr": Bbr, "capacity": Capacity}
     learning = Learning(hidden=64, gamma=0.95, lam=0.9, clip_low=-2000, clip_high=1000, scale=300, steps=3_000_000)
     return Case("cc", space, CongestionSimulator, rules, "bbr", ("change_s", True), learning, "per interval")
 
 
 def _balancing(space: Space) -> Case:
-    rules = {"llf": LeastWork, "spt": ShortestWait, "sed": ShortestExpectedDelay, "share": RateShare}
+    rules: dict[str, Callable[[], Policy]] = {
+        "llf": LeastWork,
+        "spt": ShortestWait,
+        "sed": ShortestExpectedDelay,
+        "share": RateShare,
+    }
     learning = Learning(
         hidden=64, gamma=0.95, lam=0.9, epochs=3, clip_low=-1e9, clip_high=0, scale=0.0, steps=2_000_000, sessions=128
     )

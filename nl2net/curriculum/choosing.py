@@ -18,7 +18,7 @@ class OnnxPolicy:
 
     def __init__(self, path: Path, *, simulator: Simulator) -> None:
         try:
-            import onnxruntime  # noqa: PLC0415  (extra `onnx`)
+            import onnxruntime
         except ImportError:
             raise UserError("ONNX policies need onnxruntime", hint="pip install 'nl2net[onnx]'") from None
         options = onnxruntime.SessionOptions()

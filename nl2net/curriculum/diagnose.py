@@ -59,7 +59,7 @@ class Diagnosis:
         """A table and its context; `ask` can answer questions on it."""
         rows = []
         for kind, spots in (("loses", self.weak), ("wins", self.strong)):
-            rows += [{"kind": kind, **{k: v for k, v in asdict(spot).items()}} for spot in spots]
+            rows += [{"kind": kind, **asdict(spot)} for spot in spots]
         keys = ("case", "policy", "baseline", "unit", "seed", "mean_gap", "detectable")
         return {"version": 1, **{key: getattr(self, key) for key in keys}, "regions": rows}
 
@@ -86,7 +86,9 @@ def _sentence(verb: str, spot: Described, baseline: str, *, unit: str) -> str:
     where = "everywhere" if spot.words == "anywhere" else f"when {spot.words}"
     amount = f"{abs(spot.effect):.3g} {unit} (95 % {low:.3g} to {high:.3g})"
     side = "less" if spot.effect > 0 else "more"
-    return f"{verb} {baseline} {where} ({spot.share:.0%} of the space): {amount} {side}, mostly {name}: {abs(value):.3g}."
+    return (
+        f"{verb} {baseline} {where} ({spot.share:.0%} of the space): {amount} {side}, mostly {name}: {abs(value):.3g}."
+    )
 
 
 def diagnose(
@@ -113,12 +115,21 @@ def diagnose(
     """
     probe = Probe(case, policy, derive(seed, "diagnose"), baselines=[baseline])
     findings = find_weak_spots(probe.gaps, case.space.size, seed=seed, settings=settings)
-    described = [
+    weak, strong = (
         tuple(_describe(spot, case, policy, baseline=baseline, seed=seed) for spot in spots)
         for spots in (findings.weak, findings.strong)
-    ]
+    )
     return Diagnosis(
-        case.name, name, baseline, case.unit, seed, findings.mean_gap, findings.detectable, *described, findings
+        case=case.name,
+        policy=name,
+        baseline=baseline,
+        unit=case.unit,
+        seed=seed,
+        mean_gap=findings.mean_gap,
+        detectable=findings.detectable,
+        weak=weak,
+        strong=strong,
+        findings=findings,
     )
 
 

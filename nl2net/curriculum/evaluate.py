@@ -56,7 +56,10 @@ def measure(scores: Floats, baseline: Floats) -> Measures:
     """All measures, paired with the best rule on the same environments."""
     behind = baseline - scores
     return Measures(
-        float(scores.mean()), lowest_tenth(scores), float((behind > 0).mean()), float(np.maximum(behind, 0).mean()),
+        float(scores.mean()),
+        lowest_tenth(scores),
+        float((behind > 0).mean()),
+        float(np.maximum(behind, 0).mean()),
         len(scores),
     )
 

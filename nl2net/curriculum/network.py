@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -50,7 +51,7 @@ class Network:
 def new_network(sizes: Sequence[int], *, rng: np.random.Generator, last_scale: float = 1.0) -> Network:
     """A network with orthogonal starting weights; ``last_scale`` shrinks the output layer."""
     weights: list[Array] = []
-    for k, (rows, columns) in enumerate(zip(sizes[:-1], sizes[1:], strict=True)):
+    for k, (rows, columns) in enumerate(pairwise(sizes)):
         draw = rng.standard_normal((max(rows, columns), min(rows, columns)))
         q, r = np.linalg.qr(draw)
         q = q * np.sign(np.diag(r))

@@ -37,7 +37,9 @@ def draw_gaps(diagnosis: Diagnosis, space: Space, path: Path) -> None:
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     limit = float(np.nanpercentile(np.abs(means), 98)) or 1.0
-    image = axes.imshow(means, origin="lower", extent=(0, 1, 0, 1), aspect="auto", cmap="RdBu_r", vmin=-limit, vmax=limit)
+    image = axes.imshow(
+        means, origin="lower", extent=(0, 1, 0, 1), aspect="auto", cmap="RdBu_r", vmin=-limit, vmax=limit
+    )
     for spot in diagnosis.findings.weak:
         low, high = spot.region.low, spot.region.high
         axes.add_patch(Rectangle((low[x], low[y]), high[x] - low[x], high[y] - low[y], fill=False, lw=1.8, ec="black"))
@@ -46,7 +48,10 @@ def draw_gaps(diagnosis: Diagnosis, space: Space, path: Path) -> None:
     axes.set_yticks(ticks, [f"{v:.3g}" for v in space.axes[y].value(ticks)])
     axes.set_xlabel(_label(space.axes[x]))
     axes.set_ylabel(_label(space.axes[y]))
-    axes.set_title(f"{diagnosis.baseline} minus {Path(diagnosis.policy).name}; red: the policy loses; frames: weak spots", fontsize=10)
+    axes.set_title(
+        f"{diagnosis.baseline} minus {Path(diagnosis.policy).name}; red: the policy loses; frames: weak spots",
+        fontsize=10,
+    )
     figure.colorbar(image, label=f"gap {diagnosis.unit}")
     with atomic_write(path) as stream:
         figure.savefig(stream, format="png", dpi=120)

@@ -16,7 +16,7 @@ import numpy as np
 
 from nl2net.curriculum.arrays import AnyArray, Floats, Ints
 from nl2net.curriculum.environments.base import Learning, Simulator
-from nl2net.curriculum.network import Adam, Array, Network, new_network
+from nl2net.curriculum.network import Adam, Array, new_network
 from nl2net.curriculum.streams import generator
 
 _CLIP = 0.2
@@ -52,7 +52,9 @@ def log_softmax(logits: Array) -> Array:
     return result
 
 
-def policy_gradient(logits: Array, actions: Ints, old: Array, *, advantages: Array, entropy: float) -> tuple[float, float, Array]:
+def policy_gradient(
+    logits: Array, actions: Ints, old: Array, *, advantages: Array, entropy: float
+) -> tuple[float, float, Array]:
     """Clipped loss, mean entropy, and the gradient of (loss - entropy bonus) with respect to the logits."""
     rows = np.arange(len(actions))
     logs = log_softmax(logits)
@@ -60,8 +62,8 @@ def policy_gradient(logits: Array, actions: Ints, old: Array, *, advantages: Arr
     ratio = np.exp(logs[rows, actions] - old)
     plain, clipped = ratio * advantages, np.clip(ratio, 1 - _CLIP, 1 + _CLIP) * advantages
     active = plain <= clipped
-    weight = np.where(active, -ratio * advantages, 0.0).astype(np.float32) / len(rows)
-    gradient = -probs * weight[:, None]
+    weight: Array = np.where(active, -ratio * advantages, 0.0).astype(np.float32) / np.float32(len(rows))
+    gradient: Array = -probs * weight[:, None]
     gradient[rows, actions] += weight
     row_entropy = -(probs * logs).sum(axis=1, keepdims=True)
     gradient += np.float32(entropy / len(rows)) * probs * (logs + row_entropy)
@@ -104,7 +106,7 @@ class Learner:
             kept.append((features, actions, logs[rows, actions], rewards, values))
             features = following.astype(np.float32)
         parts = [np.stack(part) for part in zip(*kept, strict=True)]
-        return Rollout(*parts)  # type: ignore[arg-type]  # in the order of the fields
+        return Rollout(*parts)  # in the order of the fields
 
     def advantages(self, rollout: Rollout) -> tuple[Floats, Floats]:
         """Advantages and value targets; an episode ends after its last step."""

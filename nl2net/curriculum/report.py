@@ -46,7 +46,13 @@ def summarise(run: Path, *, against: Sequence[str] | None = None) -> dict[str, A
     for name in {name for pair in pairs for name in pair}:
         if against and name not in finished:
             raise UserError(f"{run}: no finished job of {name!r}", hint=f"Finished: {', '.join(finished)}.")
-    tests = [_test(pair, finished, test, measure=m) for pair in pairs if pair[1] in finished for test in sets for m in _TESTED]
+    tests = [
+        _test(pair, finished, test, measure=m)
+        for pair in pairs
+        if pair[1] in finished
+        for test in sets
+        for m in _TESTED
+    ]
     tests = [test for test in tests if test["pairs"] > 0]
     for test, p in zip(tests, holm([test["p"] for test in tests]), strict=True):
         test["p_holm"] = p
@@ -104,7 +110,9 @@ def _verdict(tests: Sequence[dict[str, Any]]) -> str:
     hurt = [test for test in tests if test["p_holm"] < 0.05 and test["mean"] < 0]
     said = []
     if least * len(tests) > 0.05:
-        said.append(f"With {pairs} seeds no test can pass: the smallest p value is {least:.2g}, before Holm's correction.")
+        said.append(
+            f"With {pairs} seeds no test can pass: the smallest p value is {least:.2g}, before Holm's correction."
+        )
     for verb, found in (("helped", helped), ("hurt", hurt)):
         for test in found:
             said.append(f"{test['first']} {verb}: {test['measure']} on {test['set']} {test['mean']:+.3g}.")
@@ -116,7 +124,11 @@ def _verdict(tests: Sequence[dict[str, Any]]) -> str:
 def text_report(summary: dict[str, Any]) -> str:
     """The tables for a terminal."""
     head = f"{summary['case']}: {summary['steps']:,} steps a job, {summary['seeds']} seeds planned"
-    lines = [head, "", f"{'strategy':14}{'set':10}{'seeds':>6}{'mean':>18}{'worst decile':>18}{'below rules':>12}{'shortfall':>11}"]
+    lines = [
+        head,
+        "",
+        f"{'strategy':14}{'set':10}{'seeds':>6}{'mean':>18}{'worst decile':>18}{'below rules':>12}{'shortfall':>11}",
+    ]
     for row in summary["rows"]:
         cells = [_with_sd(row, measure) for measure in _TESTED]
         lines.append(
@@ -143,4 +155,5 @@ def html_report(summaries: Sequence[dict[str, Any]]) -> str:
     """One page without any script or outside resource."""
     body = "".join(f"<h2>{escape(s['case'])}</h2><pre>{escape(text_report(s))}</pre>" for s in summaries)
     style = "body{font-family:sans-serif;margin:2em}pre{background:#f5f5f5;padding:1em;overflow:auto}"
-    return f'<!doctype html><meta charset="utf-8"><title>Curriculum report</title><style>{style}</style><h1>Curriculum report</h1>{body}\n'
+    head = f'<!doctype html><meta charset="utf-8"><title>Curriculum report</title><style>{style}</style>'
+    return f"{head}<h1>Curriculum report</h1>{body}\n"

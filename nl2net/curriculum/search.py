@@ -142,7 +142,9 @@ def find_weak_spots(gap: GapFunction, size: int, *, seed: int, settings: Setting
     for number, box in enumerate(boxes(points, gaps, settings)):
         inside = box.contains(points) > 0
         if _sure(gaps[inside]) and inside.any():
-            tried.append(_test(gap, box, points=points[inside], gaps=gaps[inside], number=number, seed=seed, settings=settings))
+            tried.append(
+                _test(gap, box, points=points[inside], gaps=gaps[inside], number=number, seed=seed, settings=settings)
+            )
     adjusted = holm([spot.p for spot in tried])
     sure = [spot for spot, p in zip(tried, adjusted, strict=True) if p < settings.level]
     weak = sorted((spot for spot in sure if spot.effect > 0), key=lambda spot: -spot.effect * spot.share)
@@ -160,7 +162,9 @@ def _sure(values: Floats) -> bool:
     return bool(abs(values.mean()) > 1.96 * error and abs(values.mean()) > 1e-12)
 
 
-def _test(gap: GapFunction, box: Region, *, points: Floats, gaps: Floats, number: int, seed: int, settings: Settings) -> Spot:
+def _test(
+    gap: GapFunction, box: Region, *, points: Floats, gaps: Floats, number: int, seed: int, settings: Settings
+) -> Spot:
     draws = generator(seed, "fresh", number).random((settings.fresh, len(box.low)))
     low, high = np.array(box.low), np.array(box.high)
     found = gap(low + draws * (high - low), 1, f"fresh {seed} {number}")[:, 0]

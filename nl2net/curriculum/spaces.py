@@ -147,7 +147,10 @@ def _axis(name: str, table: Mapping[str, Any], base: Axis, *, path: str) -> Axis
         hint = "low must not exceed high, and a log scale needs a positive low."
         raise DataError(f"no range: {low} to {high}", path=path, field=f"axes.{name}", hint=hint)
     return Axis(
-        name, low, high, scale,  # type: ignore[arg-type]  # checked above
+        name,
+        low,
+        high,
+        scale,  # type: ignore[arg-type]  # checked above
         label=str(table.get("label", base.label)),
         unit=str(table.get("unit", base.unit)),
         default=_number(merged, "default", where=name, path=path),
@@ -201,7 +204,9 @@ def narrow(full: Space, tables: Mapping[str, Any], *, name: str, path: str) -> S
         if key not in known:
             hint = f"{full.case} has {', '.join(known)}."
             raise DataError(f"no parameter {key!r}", path=path, field=f"axes.{key}", hint=hint)
-    return Space(full.case, tuple(_axis(key, tables.get(key, {}), base, path=path) for key, base in known.items()), name)
+    return Space(
+        full.case, tuple(_axis(key, tables.get(key, {}), base, path=path) for key, base in known.items()), name
+    )
 
 
 def load_space(case: str, source: str | Path | None) -> Space:

@@ -151,7 +151,9 @@ class Steering:
             aimed = bool(rng.random() >= self.floor)
             cell = int(rng.choice(total, p=free)) if aimed else int(rng.integers(total))
             probability = self.floor / total + (1 - self.floor) * float(free[cell])
-            batch.append(Draw(cell, probability, aimed, derive(self.seed, "question", len(self.draws) + number) % 2**31))
+            batch.append(
+                Draw(cell, probability, aimed, derive(self.seed, "question", len(self.draws) + number) % 2**31)
+            )
             asked[cell] = True
         return batch
 
@@ -200,7 +202,9 @@ class Steering:
         self._fit()
         spread = ((self._design @ self._factor) ** 2).sum(axis=1)
         # The mean over the posterior, not at its centre: a cell without evidence stays near the prior.
-        result: Floats = 1 / (1 + np.exp(-np.clip(self._design @ self._mean / np.sqrt(1 + np.pi * spread / 8), -30, 30)))
+        result: Floats = 1 / (
+            1 + np.exp(-np.clip(self._design @ self._mean / np.sqrt(1 + np.pi * spread / 8), -30, 30))
+        )
         return result
 
     def rate(self) -> Rate:
@@ -252,7 +256,9 @@ def freeze(steering: Steering, fails: FailFunction, *, size: int = 50, repeats: 
     """
     chosen = steering.hard_set(size)
     fresh = np.array([derive(steering.seed, "fresh", cell, k) % 2**31 for cell in chosen for k in range(repeats)])
-    outcome = fails(np.repeat(np.array(chosen, dtype=np.int64), repeats), fresh.astype(np.int64)) if chosen else np.zeros(0)
+    outcome = (
+        fails(np.repeat(np.array(chosen, dtype=np.int64), repeats), fresh.astype(np.int64)) if chosen else np.zeros(0)
+    )
     described = [steering.cells.describe(cell) for cell in chosen]
     digest = sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()
     return {

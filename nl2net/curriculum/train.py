@@ -188,7 +188,9 @@ def evaluate_job(
 def train_all(plan: Plan, run: Path, *, say: Say = lambda _: None) -> None:
     """Train and evaluate every job of a plan; finished ones are passed over."""
     table = baseline_table(load_case(plan.case, plan.space))
-    write_json(run / "baselines.json", {key: {n: rule_summary(s) for n, s in rules.items()} for key, rules in table.items()})
+    write_json(
+        run / "baselines.json", {key: {n: rule_summary(s) for n, s in rules.items()} for key, rules in table.items()}
+    )
     for strategy, seed in plan.jobs():
         train_job(plan, run, strategy, seed=seed, say=say)
         found = evaluate_job(plan, run, strategy, seed=seed, table=table)

@@ -14,6 +14,9 @@ from nl2net.curriculum.arrays import Floats, Ints, Seeds
 from nl2net.curriculum.streams import uniforms
 from nl2net.curriculum.traces.normal import Trace
 
+# Steps of 0.24 ms and 0.06 kbit/s: products of the two, summed over thousands of sessions, fit 53 bits.
+_TIME_GRID, _RATE_GRID = 2.0**12, 2.0**14
+
 
 class TraceBank:
     """Piecewise constant rates of E sessions, each repeating after its own period.
@@ -24,19 +27,15 @@ class TraceBank:
         Edges of all sessions one after the other, each starting at 0.
     rates : array
         Rates in Mbit/s; one entry per edge, the last of each session unused.
+    capacity : array
+        Mbit delivered from the session's start to each edge.
     starts : array of int, shape (E + 1,)
         Where each session begins.
     """
 
-    def __init__(self, edges: Floats, rates: Floats, starts: Ints) -> None:
+    def __init__(self, edges: Floats, rates: Floats, capacity: Floats, *, starts: Ints) -> None:
         first, last = starts[:-1], starts[1:] - 1
-        spans = np.diff(edges, append=0.0)
-        spans[last] = 0.0
-        steps = spans * rates
-        ends = np.cumsum(steps)
-        # Sums restart at every session: one running sum over all would lose digits session by session.
-        self.capacity = np.concatenate([[0.0], ends[:-1]])
-        self.capacity -= np.repeat(self.capacity[first], np.diff(starts))
+        self.capacity = capacity
         self.edges, self.rates = edges, rates
         self.period = edges[last]
         self.total = self.capacity[last]
@@ -71,7 +70,8 @@ def bank_of_traces(traces: Sequence[Trace]) -> TraceBank:
     starts = np.concatenate([[0], np.cumsum([len(trace.edges_s) for trace in traces])]).astype(np.int64)
     edges = np.concatenate([trace.edges_s for trace in traces])
     rates = np.concatenate([np.append(trace.mbps, 0.0) for trace in traces])
-    return TraceBank(edges, rates, starts)
+    sums = [np.append(0.0, np.cumsum(np.diff(trace.edges_s) * trace.mbps)) for trace in traces]
+    return TraceBank(edges, rates, np.concatenate(sums), starts=starts)
 
 
 def bank_of_steps(low: Floats, high: Floats, interval: Floats, *, duration_s: float, seeds: Seeds) -> TraceBank:
@@ -91,7 +91,16 @@ def bank_of_steps(low: Floats, high: Floats, interval: Floats, *, duration_s: fl
     place = np.arange(starts[-1]) - starts[owner]
     levels = uniforms(seeds[owner], "level", place)
     holds = interval[owner] * (0.7 + 0.6 * uniforms(seeds[owner], "hold", place))
-    running = np.cumsum(holds) - holds
-    edges = running - running[starts[:-1]][owner]
-    rates = low[owner] + (high - low)[owner] * levels
-    return TraceBank(edges, rates, starts)
+    # On a binary grid the running sums over all sessions are exact, so a session does not depend on its batch.
+    holds = np.maximum(np.round(holds * _TIME_GRID), 1.0) / _TIME_GRID
+    rates = np.round((low[owner] + (high - low)[owner] * levels) * _RATE_GRID) / _RATE_GRID
+    rates = np.maximum(rates, 1 / _RATE_GRID)
+    edges, capacity = _running(holds, owner, starts), _running(holds * rates, owner, starts)
+    return TraceBank(edges, rates, capacity, starts=starts)
+
+
+def _running(steps: Floats, owner: Ints, starts: Ints) -> Floats:
+    """Sums before each step, restarting at every session."""
+    sums = np.cumsum(steps) - steps
+    result: Floats = sums - sums[starts[:-1]][owner]
+    return result

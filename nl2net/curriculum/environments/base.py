@@ -50,7 +50,6 @@ class Policy(Protocol):
 
     def start(self, simulator: Any) -> None:
         """A new batch of sessions begins; forget the last one."""
-        ...
 
     def decide(self, simulator: Any, features: Floats) -> AnyArray:
         """Actions, one per session."""

@@ -1,7 +1,8 @@
 """Congestion control: how fast one sender may send over a link whose rate changes.
 
 The link is a fluid: per sub-step h, arrivals fill the queue, the link drains it, what exceeds the queue is lost. The
-round-trip time is two delays, the queue, and the packet's own transmission, which slow links cannot neglect. A session has 150 monitor intervals of one base round-trip time each, never under 50 ms: 30 s at the published default.
+round-trip time is two delays, the queue, and the packet's own transmission, which slow links cannot neglect. A session
+has 150 monitor intervals of one base round-trip time each, never under 50 ms: 30 s at the published default.
 
 References
 ----------

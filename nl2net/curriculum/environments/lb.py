@@ -110,8 +110,9 @@ class BalancerSimulator:
         return np.column_stack([np.log1p(self.backlog_s / unit) / 3, np.log1p(mine) / 2, job])
 
     def score(self) -> Floats:
-        """Minus the logarithm of mean flow time by pooled service time: ratios, so no overloaded system drowns the rest."""
-        return -np.log(self.flow_s / self.steps / self._pooled)
+        """Minus the log of mean flow time by pooled service time: ratios, so no overloaded system drowns the rest."""
+        result: Floats = -np.log(self.flow_s / self.steps / self._pooled)
+        return result
 
     def parts(self) -> Mapping[str, Floats]:
         """Mean waiting and service in units of the pooled service time, as penalties."""

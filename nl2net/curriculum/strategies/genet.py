@@ -39,17 +39,18 @@ def posterior(points: Floats, values: Floats, where: Floats) -> tuple[Floats, Fl
     """
     centre, spread = values.mean(), values.std() + 1e-12
     scaled = (values - centre) / spread
-    best: tuple[float, Floats, float] | None = None
+    best: tuple[float, Floats, float] = (-np.inf, np.eye(len(points)), _LENGTHS[0])
     for length in _LENGTHS:
-        factor = np.linalg.cholesky(_matern(points, points, length) + _NOISE * np.eye(len(points)))
+        kernel = _matern(points, points, length) + _NOISE * np.eye(len(points))
+        factor = np.asarray(np.linalg.cholesky(kernel), dtype=np.float64)
         half = np.linalg.solve(factor, scaled)
         likelihood = float(-0.5 * half @ half - np.log(np.diag(factor)).sum())
-        if best is None or likelihood > best[0]:
+        if likelihood > best[0]:
             best = (likelihood, factor, length)
-    assert best is not None  # noqa: S101  (there are five lengths)
-    _, factor, length = best
-    cross = np.linalg.solve(factor, _matern(points, where, length))
-    mean = cross.T @ np.linalg.solve(factor, scaled)
+    assert best is not None
+    _, root, length = best
+    cross = np.linalg.solve(root, _matern(points, where, length))
+    mean = cross.T @ np.linalg.solve(root, scaled)
     variance = np.maximum(1 - (cross**2).sum(axis=0), 0.0)
     return mean * spread + centre, np.sqrt(variance) * spread
 

@@ -121,6 +121,6 @@ def generate(name: str, *, seed: int, count: int) -> list[Trace]:
         rng = generator(seed, "trace", name, k)
         step, rates = maker(rng)
         settings = {} if delay is None else {"delay_ms": float(rng.uniform(*delay))}
-        edges = np.arange(len(rates) + 1) * step
+        edges = np.arange(len(rates) + 1, dtype=np.float64) * step
         traces.append(build_trace(f"{name}-{seed}-{k}", edges, rates, settings=settings, notes=["generated"]))
     return traces

@@ -27,7 +27,7 @@ def _numbers(data: Mapping[str, Any], key: str, path: Path) -> list[float]:
         if isinstance(value, bool) or not isinstance(value, int | float) or not np.isfinite(value):
             field = f"{key}[{place}]"
             raise DataError(f"expected a number, found {value!r}", path=path, field=field, hint="Mend the value.")
-    return [float(value) for value in values]
+    return [float(str(value)) for value in values]
 
 
 def _load_json(path: Path, text: str) -> Mapping[str, Any]:
@@ -105,7 +105,7 @@ def read_fcc(path: Path, text: str) -> list[Trace]:
         raise DataError("no interval", path=path, hint="The file holds no successful fetch.")
     traces = []
     for key, rates in groups.items():
-        edges = np.arange(len(rates) + 1) * FCC_STEP_S
+        edges = np.arange(len(rates) + 1, dtype=np.float64) * FCC_STEP_S
         notes = [f"rows are single fetches: {FCC_STEP_S:g} s per row is this reader's assumption"]
         if failed[key]:
             notes.append(f"{failed[key]} failed fetches left out as missing")
@@ -124,7 +124,7 @@ def _rate_column(names: list[str], path: Path) -> tuple[str, float]:
 
 
 def read_header_csv(path: Path, text: str) -> list[Trace]:
-    """CSV with units in the header: ``start_s`` or ``end_s``, ``bandwidth_kbps`` and the like, optionally ``rtt_ms``."""
+    """CSV with units in the header: ``start_s`` or ``end_s``, ``bandwidth_kbps`` and the like, ``rtt_ms``."""
     lines = [(n, row) for n, row in enumerate(text.splitlines(), 1) if row.strip() and not row.startswith("#")]
     names = [name.strip() for name in lines[0][1].split(",")] if lines else []
     stamp = next((name for name in names if name in ("start_s", "end_s")), None)
