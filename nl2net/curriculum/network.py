@@ -56,7 +56,9 @@ def new_network(sizes: Sequence[int], *, rng: np.random.Generator, last_scale: f
         q, r = np.linalg.qr(draw)
         q = q * np.sign(np.diag(r))
         scale = np.sqrt(2) if k < len(sizes) - 2 else last_scale
-        weights += [((q if rows >= columns else q.T) * scale).astype(np.float32), np.zeros(columns, dtype=np.float32)]
+        # Row order always: a checkpoint restores it, and another order would sum in another sequence.
+        matrix = np.ascontiguousarray((q if rows >= columns else q.T) * scale, dtype=np.float32)
+        weights += [matrix, np.zeros(columns, dtype=np.float32)]
     return Network(weights)
 
 

@@ -76,7 +76,7 @@ def load_policy(path: Path, *, simulator: Simulator, case: str) -> NetworkPolicy
         Not an npz of ours, or made for another case.
     """
     try:
-        with np.load(path, allow_pickle=False) as data:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as data:
             found: dict[str, Any] = {name: data[name] for name in data.files}
     except (OSError, ValueError, zipfile.BadZipFile, KeyError) as error:
         hint = "Give a policy.npz that `nl2net curriculum train` wrote."

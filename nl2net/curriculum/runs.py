@@ -118,7 +118,7 @@ def load_checkpoint(path: Path) -> tuple[dict[str, AnyArray], dict[str, Any]]:
         Damaged or not ours.
     """
     try:
-        with np.load(path, allow_pickle=False) as data:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as data:
             arrays = {name: data[name] for name in data.files}
         return arrays, json.loads(arrays.pop("state").tobytes())
     except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:

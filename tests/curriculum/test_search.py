@@ -11,7 +11,8 @@ import pytest
 
 from nl2net.curriculum.agents import recorded_agent, simulated_agent
 from nl2net.curriculum.arrays import Floats
-from nl2net.curriculum.baselines.lb import ShortestExpectedDelay, ShortestWait
+from nl2net.curriculum.baselines.abr import BufferBased
+from nl2net.curriculum.baselines.lb import ShortestExpectedDelay
 from nl2net.curriculum.bench import search_bench
 from nl2net.curriculum.cases import load_case
 from nl2net.curriculum.diagnose import diagnose
@@ -49,26 +50,26 @@ def test_pure_noise_is_rarely_called_a_weakness() -> None:
     assert sum(false) <= 2
 
 
-class _SlowWhenLarge(ShortestExpectedDelay):
-    """The baseline, except that it ignores its own service time when jobs are large."""
+class _TimidWithSmallBuffers(BufferBased):
+    """The baseline, except that it stays at the lowest level when the buffer holds under 200 s."""
 
     def decide(self, simulator: Any, features: Floats) -> Any:
-        good = super().decide(simulator, features)
-        bad = ShortestWait().decide(simulator, features)
-        return np.where(simulator._sizes.max(axis=0) > 3000, bad, good)
+        return np.where(simulator.limit_s < 200, 0, super().decide(simulator, features))
 
 
 def test_a_planted_weakness_of_a_policy_is_named_in_words() -> None:
-    case = load_case("lb")
+    case = load_case("abr")
     settings = Settings(settings=512, repeats=2, fresh=500)
-    found = diagnose(case, _SlowWhenLarge(), name="planted", baseline="sed", settings=settings)
+    found = diagnose(case, _TimidWithSmallBuffers(), name="planted", baseline="bba", settings=settings)
     assert found.weak
-    assert all("largest job" in spot.words for spot in found.weak)
+    assert all("maximum buffer is below" in spot.words for spot in found.weak)
+    edges = [spot.region.high[case.space.index("buffer_s")] for spot in found.findings.weak]
+    assert case.space.axes[4].value(np.array(max(edges))) == pytest.approx(200, abs=20)
     assert all(spot.low > 0 for spot in found.weak)
-    assert "Loses to sed when" in found.text()
+    assert "Loses to bba when" in found.text()
     example = found.weak[0].examples[0]
     assert example.baseline_score > example.policy_score
-    assert example.parameters["size"] > 2500
+    assert example.parameters["buffer_s"] < 220
     rows = json.loads(json.dumps(found.to_json()))["regions"]
     assert rows[0]["kind"] == "loses"
 

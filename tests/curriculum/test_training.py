@@ -61,7 +61,7 @@ def test_policy_gradient_equals_finite_differences() -> None:
 
 def test_training_beats_the_untrained_policy_by_far() -> None:
     case = load_case("cc")
-    plan = Plan("cc", case.space, ("uniform",), 200_000, 1, rounds=2)
+    plan = Plan("cc", case.space, ("uniform",), 120_000, 1, rounds=2)
     trainer = Trainer(plan, case, "uniform", seed=1)
     points, seeds = case.space.values(generator(9, "p").random((60, case.space.size))), session_seeds(9, "s", count=60)
     before = play(NetworkPolicy(trainer.learner.policy), case.make(), points, seeds).scores.mean()
@@ -71,10 +71,10 @@ def test_training_beats_the_untrained_policy_by_far() -> None:
     assert after > before + 100
 
 
-@pytest.mark.parametrize("strategy", ["batch_gap", "plr"])
+@pytest.mark.parametrize("strategy", ["genet", "plr"])
 def test_a_resumed_run_gives_the_same_bytes(tmp_path: Path, strategy: str) -> None:
     case = load_case("lb")
-    plan = Plan("lb", case.space, (strategy,), 900_000, 1, rounds=3)
+    plan = Plan("lb", case.space, (strategy,), 250_000, 1, rounds=2)
     whole = Trainer(plan, case, strategy, seed=1)
     for _ in range(3):
         whole.run_round()
@@ -138,7 +138,7 @@ def test_every_strategy_proposes_a_mixture(name: str) -> None:
     assert ((points >= 0) & (points <= 1)).all()
     assert (density > 0).all()
     assert 0 <= mixture.uniform_share <= 1
-    if name in ("batch_gap", "plr", "learnability"):
+    if name in ("batch_gap", "plr"):
         assert mixture.parts, "an untrained policy has gaps everywhere"
         assert mixture.uniform_share >= 0.5
     assert mixture_from_json(size, mixture.to_json()) == mixture  # type: ignore[arg-type]
