@@ -29,6 +29,8 @@ class Probe:
         Of the environments; the same seed and words give the same environments.
     baselines : sequence of str, optional
         The gap is to the best of these; default the case's cheap one.
+    allowance : int, optional
+        Environment steps that one search may use; the search counts towards a run's budget.
     relative : bool
         Divide by the baseline's distance from zero, so that settings with large rewards do not win by scale.
     """
@@ -39,6 +41,14 @@ class Probe:
     baselines: Sequence[str] = ()
     relative: bool = False
     spent: int = field(default=0)
+    allowance: int | None = None
+
+    def affordable(self, wanted: int, repeats: int) -> int:
+        """Points that can be scored within the allowance, at least 16; all of them without one."""
+        if self.allowance is None:
+            return wanted
+        steps = repeats * self.case.make().steps * (1 + max(1, len(self.baselines)))
+        return int(np.clip(self.allowance // steps, min(16, wanted), wanted))
 
     def sessions(self, unit: Floats, repeats: int, *words: object) -> tuple[Floats, Floats]:
         """Scores of the best baseline and of the policy, both of shape (points, repeats)."""

@@ -26,6 +26,8 @@ from nl2net.curriculum.streams import derive, generator, session_seeds
 
 Say = Callable[[str], None]
 _WARM_UP = 0.2
+# Of a round's budget, for the strategies that can search with less.
+_SEARCH_SHARE = 0.25
 
 
 def training_simulator(case: Case) -> Simulator:
@@ -80,6 +82,7 @@ class Trainer:
 
     def _search(self) -> None:
         probe = Probe(self.case, NetworkPolicy(self.learner.policy), derive(self.seed, "gap"))
+        probe.allowance = int(_SEARCH_SHARE * (1 - _WARM_UP) * self.learner.learning.steps / self.history.rounds)
         parts = self._strategy.propose(probe, self.case, self.history, self._search_rng)
         self.search_steps += probe.spent
         self.history.mixture = Mixture(self.case.space.size, tuple(parts))

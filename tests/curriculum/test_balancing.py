@@ -14,9 +14,7 @@ from nl2net.curriculum.streams import generator, session_seeds
 NOTHING = np.empty((1, 0))
 
 
-@pytest.mark.parametrize(
-    ("backlog", "llf", "spt", "sed"), [([1.0, 2.0, 2.5], 0, 0, 2), ([4.0, 3.0, 2.0], 0, 2, 2)]
-)
+@pytest.mark.parametrize(("backlog", "llf", "spt", "sed"), [([1.0, 2.0, 2.5], 0, 0, 2), ([4.0, 3.0, 2.0], 0, 2, 2)])
 def test_rules_on_the_check_values(backlog: list[float], llf: int, spt: int, sed: int) -> None:
     simulator = BalancerSimulator()
     simulator.begin(np.array([[0.5, 1.0, 2.0]]), np.array([[4.0, 4.0]]), np.array([[1.0, 1.0]]))
@@ -50,7 +48,9 @@ def test_sed_leads_and_scale_does_not_matter() -> None:
     space = shipped_space("lb")
     points = space.values(generator(2, "points").random((200, space.size)))
     seeds = session_seeds(2, "lb", count=200)
-    scores = {rule: play(rule(), BalancerSimulator(), points, seeds).scores for rule in (LeastWork, ShortestWait, RateShare)}
+    scores = {
+        rule: play(rule(), BalancerSimulator(), points, seeds).scores for rule in (LeastWork, ShortestWait, RateShare)
+    }
     best = play(ShortestExpectedDelay(), BalancerSimulator(), points, seeds).scores
     assert all(best.mean() > found.mean() for found in scores.values())
     # Sizes and rates ten times as large are the same problem; the smallest job is fixed, so nearly.

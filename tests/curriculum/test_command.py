@@ -38,7 +38,9 @@ def test_train_report_and_search_end_to_end(tmp_path: Path) -> None:
     summary = json.loads(done.stdout)
     assert {row["strategy"] for row in summary["rows"]} == {"uniform", "random"}
     assert "no test can pass" in summary["verdict"]
-    assert summary["reproduce"].startswith("nl2net curriculum train lb --out RUN --strategy uniform,random --steps 60000")
+    assert summary["reproduce"].startswith(
+        "nl2net curriculum train lb --out RUN --strategy uniform,random --steps 60000"
+    )
     page, curves = tmp_path / "report.html", tmp_path / "curves.png"
     shown = _run("report", str(run), "--html", str(page), "--png", str(curves))
     assert shown.exit_code == 0
@@ -62,7 +64,17 @@ def test_traces_are_evaluated_beside_the_settings(tmp_path: Path) -> None:
     (traces / "minute.txt").write_bytes((SHARED / "traces" / "formats" / "two-column.txt").read_bytes())
     run = tmp_path / "run"
     done = _run(
-        "train", "abr", "--out", str(run), "--strategy", "uniform", "--steps", "12000", "--traces", str(traces), "--json"
+        "train",
+        "abr",
+        "--out",
+        str(run),
+        "--strategy",
+        "uniform",
+        "--steps",
+        "12000",
+        "--traces",
+        str(traces),
+        "--json",
     )
     assert done.exit_code == 0, done.output
     rows = {row["policy"]: row["mean"] for row in json.loads(done.stdout)["traces"]}

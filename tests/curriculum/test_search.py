@@ -46,7 +46,9 @@ def test_a_planted_box_is_recovered(seed: int) -> None:
 
 def test_pure_noise_is_rarely_called_a_weakness() -> None:
     small = Settings(settings=400, fresh=400)
-    false = [bool(find_weak_spots(_noisy(lambda p: p[:, 0] < 0, 1.0), 4, seed=s, settings=small).weak) for s in range(20)]
+    false = [
+        bool(find_weak_spots(_noisy(lambda p: p[:, 0] < 0, 1.0), 4, seed=s, settings=small).weak) for s in range(20)
+    ]
     assert sum(false) <= 2
 
 
@@ -140,7 +142,11 @@ def test_learnable_cells_are_spread_and_half_uniform() -> None:
 
 def test_recorded_outcomes(tmp_path: Path) -> None:
     path = tmp_path / "outcomes.csv"
-    rows = [f"{kind},{size},{int(kind == 'path' and size == 'large')}" for kind in ("path", "rank") for size in ("s", "large")]
+    rows = [
+        f"{kind},{size},{int(kind == 'path' and size == 'large')}"
+        for kind in ("path", "rank")
+        for size in ("s", "large")
+    ]
     path.write_text("type,size,failed\n" + "\n".join(rows) + "\n")
     agent = recorded_agent(path)
     assert agent.cells.count == 4

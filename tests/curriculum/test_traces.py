@@ -19,7 +19,15 @@ MINUTE = np.repeat([2.4, 0.6, 4.8, 0.0, 1.2, 3.0, 0.24, 6.0, 1.8], [8, 5, 7, 3, 
 
 @pytest.mark.parametrize(
     "name",
-    ["two-column.txt", "two-column-uneven.txt", "mahimahi.txt", "genet-abr.json", "genet-cc.json", "hsdpa.log", "header.csv"],
+    [
+        "two-column.txt",
+        "two-column-uneven.txt",
+        "mahimahi.txt",
+        "genet-abr.json",
+        "genet-cc.json",
+        "hsdpa.log",
+        "header.csv",
+    ],
 )
 def test_every_format_gives_the_same_minute(name: str) -> None:
     trace = load_trace(TRACES / "formats" / name)
@@ -127,7 +135,9 @@ def test_an_unknown_format_or_generator_lists_the_known(tmp_path: Path) -> None:
     spans=st.lists(st.floats(0.01, 50), min_size=1, max_size=20),
     data=st.data(),
 )
-def test_two_columns_round_trip(tmp_path_factory: pytest.TempPathFactory, spans: list[float], data: st.DataObject) -> None:
+def test_two_columns_round_trip(
+    tmp_path_factory: pytest.TempPathFactory, spans: list[float], data: st.DataObject
+) -> None:
     rates = data.draw(st.lists(st.floats(0, 100), min_size=len(spans), max_size=len(spans)))
     times = np.concatenate([[0.0], np.cumsum(spans)])
     path = tmp_path_factory.mktemp("round") / "trace.txt"

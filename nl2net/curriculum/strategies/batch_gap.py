@@ -26,9 +26,10 @@ class BatchGap:
 
     def propose(self, probe: Probe, case: Case, history: History, rng: np.random.Generator) -> list[Part]:
         """Neighbourhoods of the settings whose gap holds on fresh environments; none when none does."""
-        points = rng.random((self._settings, case.space.size))
+        settings = probe.affordable(self._settings, self._repeats)
+        points = rng.random((settings, case.space.size))
         first = probe.gaps(points, self._repeats, "batch", history.round).mean(axis=1)
-        points = points[np.argsort(-first, kind="stable")[: self._promoted]]
+        points = points[np.argsort(-first, kind="stable")[: max(1, self._promoted * settings // self._settings)]]
         # The best of noisy means is biased upwards: what wins is measured again, and dropped when it is not sure.
         again = probe.gaps(points, 4 * self._repeats, "again", history.round)
         error = again.std(axis=1, ddof=1) / np.sqrt(again.shape[1])

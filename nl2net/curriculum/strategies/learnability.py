@@ -21,11 +21,11 @@ class Learnability:
 
     def propose(self, probe: Probe, case: Case, history: History, rng: np.random.Generator) -> list[Part]:
         """Neighbourhoods by p (1 - p), p the share of environments in which the policy beats the baseline."""
-        points = rng.random((256, case.space.size))
+        points = rng.random((probe.affordable(256, 8), case.space.size))
         wins = (probe.gaps(points, 8, "learnability", history.round) < 0).mean(axis=1)
         scores = wins * (1 - wins)
         # Equal scores are common with eight trials; a random order keeps them from favouring a corner.
         order = rng.permutation(len(points))
-        best = order[np.argsort(-scores[order], kind="stable")[:48]]
+        best = order[np.argsort(-scores[order], kind="stable")[: max(1, len(points) * 3 // 16)]]
         best = best[scores[best] > 0]
         return ranked(points[best], scores[best], weight=0.5, radius=0.05, even=True)

@@ -16,7 +16,7 @@ class Progress:
     def propose(self, probe: Probe, case: Case, history: History, rng: np.random.Generator) -> list[Part]:
         """Neighbourhoods of falling but positive gaps; nothing in the first round."""
         if len(history.buffer) == 0:
-            history.buffer = rng.random((192, case.space.size))
+            history.buffer = rng.random((probe.affordable(192, 4), case.space.size))
         # The same environments in every round: a difference of paired measurements is far less noisy.
         gaps = probe.gaps(history.buffer, 4, "progress").mean(axis=1)
         before, history.buffer_scores = history.buffer_scores, gaps
