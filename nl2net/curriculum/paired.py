@@ -1,4 +1,4 @@
-"""Paired comparisons over seeds: sign-flip test, bootstrap interval, Holm's correction."""
+"""Paired comparisons over seeds: sign-flip test and bootstrap interval; Holm's correction is the benchmark's."""
 
 from __future__ import annotations
 
@@ -61,18 +61,3 @@ def compare(first: Sequence[float], second: Sequence[float], *, seed: int = 1) -
     draws = generator(seed, "bootstrap").integers(0, len(differences), (_RESAMPLES, len(differences)))
     low, high = np.percentile(differences[draws].mean(axis=1), [2.5, 97.5])
     return Difference(float(differences.mean()), float(low), float(high), sign_flip(differences), len(differences))
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's adjusted p values, in the order given.
-
-    Examples
-    --------
-    >>> [round(p, 3) for p in holm([0.01, 0.04, 0.03])]
-    [0.03, 0.06, 0.06]
-    """
-    adjusted, running = [0.0] * len(p_values), 0.0
-    for rank, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
-        running = max(running, (len(p_values) - rank) * p_values[index])
-        adjusted[index] = min(1.0, running)
-    return adjusted

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from nl2net.curriculum.paired import compare, holm
+from nl2net.benchmark.stats import holm
+from nl2net.curriculum.paired import compare
 from nl2net.curriculum.runs import Plan, job_folder, load_plan, read_json
 from nl2net.errors import UserError
 

@@ -12,9 +12,9 @@ from statistics import NormalDist
 
 import numpy as np
 
+from nl2net.benchmark.stats import holm
 from nl2net.curriculum.arrays import Bools, Floats
 from nl2net.curriculum.mixture import Region
-from nl2net.curriculum.paired import holm
 from nl2net.curriculum.streams import generator
 
 # Points of the unit cube, environments for each, and words that name the environments -> gaps (points, environments).

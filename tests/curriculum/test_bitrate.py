@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests_data import SHARED
 
-from nl2net.curriculum.arrays import Floats
+from nl2net.curriculum.arrays import Bools, Floats
 from nl2net.curriculum.baselines.abr import BufferBased, ConstantLevel, Mpc, estimate_rate
 from nl2net.curriculum.environments.abr import LEVELS_MBPS, BitrateSimulator, chunk_sizes
 from nl2net.curriculum.environments.base import Policy
@@ -23,7 +23,7 @@ SPACE = shipped_space("abr")
 
 
 @lru_cache(maxsize=1)
-def windows() -> tuple[list[Trace], Floats]:
+def windows() -> tuple[list[Trace], Bools]:
     found = [trace for trace in load_folder(TRACES / "fcc") if not trace.name.endswith("-long")]
     return found, np.array([trace.name.endswith("-1s") for trace in found])
 
@@ -47,7 +47,12 @@ def test_the_check_session() -> None:
 
 def test_rules_on_the_sample_trace() -> None:
     trace = load_trace(TRACES / "formats" / "two-column.txt")
-    expected = [(BufferBased(), 1.3510), (Mpc(5), 1.4909), (Mpc(5, one_step=True), 1.7948), (Mpc(3), 1.5857)]
+    expected: list[tuple[Policy, float]] = [
+        (BufferBased(), 1.3510),
+        (Mpc(5), 1.4909),
+        (Mpc(5, one_step=True), 1.7948),
+        (Mpc(3), 1.5857),
+    ]
     for policy, value in expected:
         assert on_traces(policy, [trace])[0].scores[0] == pytest.approx(value, abs=5e-5)
 

@@ -84,7 +84,9 @@ def test_a_copy_of_the_baseline_has_no_weak_spot() -> None:
 
 
 def test_steering_finds_more_hard_cells_and_keeps_the_true_rate() -> None:
-    uniform, steered, errors = [], [], []
+    uniform: list[int] = []
+    steered: list[int] = []
+    errors = []
     for seed in range(3):
         agent = simulated_agent(seed)
         assert agent.true_rates is not None

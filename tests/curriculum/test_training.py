@@ -24,7 +24,7 @@ from nl2net.errors import DataError, UserError
 def test_network_gradients_equal_finite_differences() -> None:
     rng = np.random.default_rng(1)
     net = new_network((5, 7, 6, 3), rng=rng)
-    net.weights = [w.astype(np.float64) for w in net.weights]  # type: ignore[misc]  # digits for the differences
+    net.weights = [w.astype(np.float64) for w in net.weights]
     x, target = rng.standard_normal((11, 5)), rng.standard_normal((11, 3))
     seen = net.forward(x)  # type: ignore[arg-type]
     found = net.backward(seen, seen[-1] - target)  # type: ignore[arg-type]
@@ -141,7 +141,7 @@ def test_every_strategy_proposes_a_mixture(name: str) -> None:
     if name in ("batch_gap", "plr"):
         assert mixture.parts, "an untrained policy has gaps everywhere"
         assert mixture.uniform_share >= 0.5
-    assert mixture_from_json(size, mixture.to_json()) == mixture  # type: ignore[arg-type]
+    assert mixture_from_json(size, mixture.to_json()) == mixture
 
 
 def test_genet_shrinks_the_uniform_part_as_published() -> None:

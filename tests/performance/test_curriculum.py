@@ -10,6 +10,7 @@ import pytest
 
 from nl2net.curriculum.baselines.abr import Mpc
 from nl2net.curriculum.cases import load_case
+from nl2net.curriculum.environments.abr import BitrateSimulator
 from nl2net.curriculum.ppo import Learner
 from nl2net.curriculum.streams import generator, session_seeds
 
@@ -57,7 +58,7 @@ def test_simulators(name: str, sessions: int, target: float, capsys: pytest.Capt
 def test_planner(horizon: int, target: float, capsys: pytest.CaptureFixture[str]) -> None:
     case = load_case("abr")
     points = case.space.values(generator(1, "mpc").random((128, case.space.size)))
-    simulator = case.make()
+    simulator = BitrateSimulator()
     simulator.observe = False
 
     def work() -> int:
