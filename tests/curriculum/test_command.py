@@ -191,7 +191,7 @@ def test_an_onnx_policy_plays_as_the_network_does(tmp_path: Path) -> None:
     policy = choose_policy(case, str(path))
     np.testing.assert_array_equal(policy.decide(simulator, features), expected)
     assert play(policy, case.make(), points, seeds).scores.shape == (20,)
-    with pytest.raises(DataError, match="does not run|gives"):
+    with pytest.raises(DataError, match=r"does not run|gives"):
         choose_policy(load_case("abr"), str(path))
     path.write_bytes(b"nothing")
     with pytest.raises(DataError, match="not an ONNX model"):
