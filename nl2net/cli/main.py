@@ -29,6 +29,7 @@ COMMANDS: tuple[str, ...] = (
     "mcp",
     "doctor",
     "config",
+    "curriculum",
 )
 
 app = typer.Typer(
