@@ -20,8 +20,9 @@ class Canvas:
     >>> canvas = Canvas(4, 1)
     >>> canvas.line(0, 0, 7, 3, "link")
     >>> canvas.text(3, 0, "x", "label")
+    True
     >>> "".join(character for character, _ in canvas.row(0))
-    '⠑⠢⢄x'
+    '⠉⠑⠢x'
     """
 
     width: int

@@ -44,6 +44,7 @@ def screens() -> tuple[ScreenEntry, ...]:
 
     Examples
     --------
+    >>> from nl2net.tui.registry import screens
     >>> screens()[0].name
     'ask'
     """
