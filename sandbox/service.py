@@ -28,7 +28,7 @@ from nl2net.sandbox.outcome import (
 from nl2net.sandbox.process.reports import Reply, kind_of_reply, late_module, read_reply, run_report
 from nl2net.sandbox.process.worker import WorkerDied, WorkerOptions, WorkerProcess, fresh
 
-_CHECK_LIMITS = Limits(wall_s=10.0, cpu_s=10.0, memory_mb=512, frame_bytes=4 << 20)
+_CHECK_LIMITS = Limits(wall_s=60.0, cpu_s=10.0, memory_mb=512, frame_bytes=4 << 20)
 _NEEDS_FEEDBACK = frozenset(set(Outcome) - {Outcome.OK, Outcome.CANNOT_ANSWER, Outcome.ASK_USER})
 
 
