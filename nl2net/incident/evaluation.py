@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from nl2net.benchmark.stats import Interval, wilson
 from nl2net.errors import DataError
 from nl2net.incident.recording import Shelf
 from nl2net.incident.records import Report
@@ -149,30 +149,13 @@ def judge(question: Question, report: Report, shelf: Shelf) -> Verdict:
     )
 
 
-def wilson(hits: int, total: int, z: float = 1.96) -> tuple[float, float]:
-    """Wilson interval of a share.
-
-    Examples
-    --------
-    >>> [round(x, 2) for x in wilson(8, 10)]
-    [0.49, 0.94]
-    """
-    if not total:
-        return 0.0, 1.0
-    share = hits / total
-    centre = share + z * z / (2 * total)
-    spread = z * math.sqrt(share * (1 - share) / total + z * z / (4 * total * total))
-    scale = 1 + z * z / total
-    return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
-
-
 def _share(hits: int, total: int) -> dict[str, Any]:
-    low, high = wilson(hits, total)
+    bounds = wilson(hits, total) if total else Interval(0.0, 0.0, 1.0)
     return {
         "hits": hits,
         "n": total,
         "share": round(hits / total, 4) if total else None,
-        "interval": [round(low, 3), round(high, 3)],
+        "interval": [round(bounds.low, 3), round(bounds.high, 3)],
     }
 
 

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from nl2net.llm.gate import Gate, OutgoingRequest
     from nl2net.llm.overview import status
     from nl2net.llm.resolve import resolve_endpoint
-    from nl2net.llm.usage import Budget, Usage
+    from nl2net.llm.usage import Budget
+    from nl2net.model import Usage
 
 # Public name -> module that owns it.
 _EXPORTS = {

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from nl2net.errors import ReplyError
 from nl2net.llm.endpoint import Endpoint
 from nl2net.llm.gate import Gate
-from nl2net.llm.usage import Budget, Price, Usage, estimate_tokens, price_of
+from nl2net.llm.usage import Budget, Price, estimate_tokens, price_of
+from nl2net.model import Usage
 
 if TYPE_CHECKING:
     from nl2net.llm.exchange import RawReply

@@ -9,47 +9,7 @@ from functools import cache
 from importlib.resources import files
 
 from nl2net.errors import BudgetError
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens and money of one or more requests.
-
-    Attributes
-    ----------
-    requests, prompt_tokens, completion_tokens : int
-        ``requests`` counts retries too.
-    cost_usd : float or None
-        ``None`` if the price of the model is not known.
-    estimated : bool
-        The server did not report its usage.
-
-    Examples
-    --------
-    >>> Usage(1, 100, 20, 0.0) + Usage(1, 50, 10, None)
-    Usage(requests=2, prompt_tokens=150, completion_tokens=30, cost_usd=None, estimated=False)
-    """
-
-    requests: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    cost_usd: float | None = 0.0
-    estimated: bool = False
-
-    @property
-    def tokens(self) -> int:
-        """Prompt and completion together."""
-        return self.prompt_tokens + self.completion_tokens
-
-    def __add__(self, other: Usage) -> Usage:
-        cost = None if self.cost_usd is None or other.cost_usd is None else self.cost_usd + other.cost_usd
-        return Usage(
-            self.requests + other.requests,
-            self.prompt_tokens + other.prompt_tokens,
-            self.completion_tokens + other.completion_tokens,
-            cost,
-            self.estimated or other.estimated,
-        )
+from nl2net.model import Usage
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from nl2net.benchmark.stats import wilson
 from nl2net.cli.main import build_app
 from nl2net.errors import EndpointError, PrivacyError, UserError
 from nl2net.incident.baselines import make_arm
 from nl2net.incident.corpus import Corpus
 from nl2net.incident.envelope import to_envelope
-from nl2net.incident.evaluation import expected_calibration_error, wilson
+from nl2net.incident.evaluation import expected_calibration_error
 from nl2net.incident.learning import load_profile
 from nl2net.incident.loop import Budget, Investigator, Options
 from nl2net.incident.recording import Recorded, Recorder
@@ -177,7 +178,8 @@ def test_profiles_and_arms(own: Corpus) -> None:
 
 
 def test_statistics() -> None:
-    low, high = wilson(39, 39)
+    found = wilson(39, 39)
+    low, high = found.low, found.high
     assert 0.9 < low < high == 1.0
     assert expected_calibration_error([(1.0, True), (0.0, False)]) == 0.0
 
