@@ -46,7 +46,7 @@ contracts: setup
 	cd build/contracts && $(CURDIR)/$(BIN)/lint-imports --no-cache --config ../../pyproject.toml
 
 test: setup lint  ## Run the checks and the tests
-	$(BIN)/python -m pytest -n 2 --dist worksteal tests
+	$(BIN)/python -m pytest -n 2 --dist worksteal --ignore=tests/performance tests
 
 bench: setup  ## Measure; prints ratios against the alternatives
 	$(BIN)/python -m pytest tests/performance --benchmark-only

@@ -98,6 +98,9 @@ class WorkerProcess:
 
     def __init__(self, options: WorkerOptions, *, base: WorkerProcess | None = None) -> None:
         self._lock = threading.Lock()
+        # Two threads may wait for the start at once; the message that ends it comes only once.
+        self._starting = threading.Lock()
+        self._forking = threading.Lock()
         self._ready = False
         self._process: subprocess.Popen[bytes] | None = None
         self._adopt: socket.socket | None = None
@@ -148,8 +151,9 @@ class WorkerProcess:
         """Let this worker, which must hold no data, fork another that serves these pipes; its process number."""
         self.wait_ready()
         assert self._adopt is not None
-        socket.send_fds(self._adopt, [b"x"], list(pipes))
-        head, _ = self.ask({"kind": "fork"})
+        with self._forking:  # the pipes of one request must not be taken for those of another
+            socket.send_fds(self._adopt, [b"x"], list(pipes))
+            head, _ = self.ask({"kind": "fork"})
         return int(head["number"])
 
     @property
@@ -172,18 +176,19 @@ class WorkerProcess:
         Unavailable
             It did not start; the message ends with what it said.
         """
-        if self._ready:
-            return
-        try:
-            self._receive(time.monotonic() + _START_S)
-        except (wire.Closed, wire.Late):
-            said = self._last_words()
-            self.kill()
-            raise Unavailable(
-                f"the sandbox process did not start: {said or 'no message'}",
-                hint="Run `nl2net doctor` to see which layer or package is missing.",
-            ) from None
-        self._ready = True
+        with self._starting:
+            if self._ready:
+                return
+            try:
+                self._receive(time.monotonic() + _START_S)
+            except (wire.Closed, wire.Late):
+                said = self._last_words()
+                self.kill()
+                raise Unavailable(
+                    f"the sandbox process did not start: {said or 'no message'}",
+                    hint="Run `nl2net doctor` to see which layer or package is missing.",
+                ) from None
+            self._ready = True
 
     def _last_words(self) -> str:
         if not select.select([self._err], [], [], 0.2)[0]:

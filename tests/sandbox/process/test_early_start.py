@@ -105,3 +105,14 @@ def test_a_statement_that_was_not_checked_is_judged_again_before_it_runs(stateme
     with Sandbox() as sandbox, sandbox.open(payload()) as holder:
         report = holder.run(Task(statement, library=Library.SQL))
     assert report.outcome is Outcome.REFUSED and report.findings[0].rule == "sql-function"
+
+
+def test_threads_may_use_a_worker_while_it_starts() -> None:
+    """A check and early starts at once: the base says only once that it is ready, and each fork gets its own pipes."""
+    graphs: list[Any] = [nx.path_graph(size) for size in (3, 4, 5)]
+    nodes = Task("def answer(graph):\n    return graph.number_of_nodes()")
+    for _ in range(3):
+        with Sandbox() as sandbox:
+            holders = [sandbox.prestart(GraphPayload(graph, SCHEMA, str(len(graph)))) for graph in graphs]
+            sandbox.check(nodes.program, library=Library.NETWORKX, schema=SCHEMA, facts=Facts())
+            assert [holder.run(nodes).value for holder in holders if holder is not None] == [3, 4, 5]
