@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 _STRUCTURE = 0.1
 _AGREE = 0.95
 _SEMANTIC = 0.7
+# Words of running text; placeholders and names with digits are left alone.
+_RAW = re.compile(r"(?<![\w.])[A-Za-z]{4,}(?![\w.]*\w)")
 _DEPTH = 200  # entries looked at, best first
 
 Embed = Callable[[Sequence[str]], "npt.NDArray[np.float32]"]
@@ -63,6 +65,7 @@ class ProgramLibrary:
             for words in self._words
         ]
         self._vocabulary = {word for word in self._postings if len(word) >= 4 and word.isalpha()}
+        self._seen = {word for entry in self.entries for word in _RAW.findall(entry.question.lower())}
         self._embed = embed
         self._matrix = self._vectors(vectors or {}) if embed is not None and self.entries else None
 
@@ -100,9 +103,11 @@ class ProgramLibrary:
         unseen_wording : bool
             Leave out entries with the very words of the question, for measurements on questions of the library.
         """
-        words = Counter(self._spelt(words_of(question, measures_of(schema))))
+        measures = measures_of(schema)
+        spelt = self._corrected(question, measures)
+        words = Counter(self._spelt(words_of(spelt, measures)))
         kind = expected or expected_type(question)
-        likeness = self._likeness(question, words)
+        likeness = self._likeness(spelt, words)
         scores = {
             number: score * _AGREE ** len(critical(words) ^ critical(self._words[number]))
             + _STRUCTURE * _fit(self.entries[number], schema, kind, words)
@@ -133,6 +138,18 @@ class ProgramLibrary:
             number: _SEMANTIC * float(value) + (1 - _SEMANTIC) * lexical.get(number, 0.0)
             for number, value in enumerate(semantic)
         }
+
+    def _corrected(self, question: str, names: Mapping[str, str]) -> str:
+        """The question with words that no entry has read as the nearest one that some entry has."""
+
+        def correct(match: re.Match[str]) -> str:
+            word = match.group().lower()
+            if word in self._seen or word in names:
+                return match.group()
+            near = difflib.get_close_matches(word, self._seen, n=1, cutoff=0.8)
+            return near[0] if near else match.group()
+
+        return _RAW.sub(correct, question)
 
     def _spelt(self, words: Iterable[str]) -> list[str]:
         """Words that no entry knows are read as the nearest one that some entry has: people type in a hurry."""
