@@ -283,11 +283,12 @@ class Assistant:
                 continue
             candidate, problem = trial.examine(found.bound)
             self._log(state, "borrowed", {"intent": found.entry.intent, "score": found.score, "program": found.bound})
-            if candidate.ok and problem is None:
+            # It was verified on graphs of its kind: remarks of the lint are no reason against it, a wrong type is.
+            if candidate.ok and (problem is None or not problem.key.startswith("shape:")):
                 asked = state.facts.expected
                 same_type = asked not in {"number", "graph"} or found.entry.result_type == asked
                 sure = found.score >= _SURE and found.covered >= _COVERED and same_type
-                return [replace(candidate, origin="library", score=found.score, sure=sure)]
+                return [replace(candidate, findings=(), origin="library", score=found.score, sure=sure)]
         return []
 
     def _dry(self, state: AskState, messages: Sequence[Message]) -> Answer:
