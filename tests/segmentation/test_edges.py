@@ -78,6 +78,8 @@ def test_buckets_add_up_over_hours_and_repeats_do_not(tmp_path: Path) -> None:
     assert edges["buckets"].tolist() == [4]
 
 
+# ibis 12 reads an option of pandas that pandas 3 has deprecated.
+@pytest.mark.filterwarnings("ignore:The 'future.infer_string' option")
 def test_hour_by_hour_equals_all_at_once(tmp_path: Path) -> None:
     window = Observer(build_family_a(2), DEFAULT).window()
     write_window(window, tmp_path / "x.csv")
