@@ -74,7 +74,7 @@ def _weight(group: Sequence[Candidate]) -> float:
     """Votes: less for programs that keep findings, and for a library program by how alike its question is.
 
     On the development questions a library program of similarity 0.7 and more was right in 93 of 100 cases, a sample of
-    the built-in model in about 60: the first outweighs three samples, a less similar one only one.
+    the built-in model in fewer (not measured well yet): the first outweighs three samples, a less similar one only one.
     """
     return sum(_vote(candidate) for candidate in group)
 

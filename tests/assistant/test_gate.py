@@ -46,6 +46,7 @@ def test_schema_words_and_placeholders_pass_and_are_logged(gate: PrivacyGate, te
 def test_words_of_the_model_itself_may_go_back(gate: PrivacyGate) -> None:
     gate.allow("def answer(graph): return 'Frankfurt'")
     gate.inspect(request_of("you wrote 'Frankfurt'"))
+    assert gate.egress.requests == 1 and not json.loads(gate.log.read_text())["blocked"]
 
 
 def test_an_url_is_scanned_too(gate: PrivacyGate) -> None:
