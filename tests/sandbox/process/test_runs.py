@@ -216,6 +216,8 @@ def test_cancelling_kills_the_child_at_once(holder: GraphHolder) -> None:
 
 def test_an_interrupt_kills_the_child(holder: GraphHolder) -> None:
     holder.run(Task(COUNT))
+    # A job that was started in the background ignores SIGINT, and so would this test.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def interrupt() -> None:
         wait_for_child(holder.number)
@@ -226,6 +228,7 @@ def test_an_interrupt_kills_the_child(holder: GraphHolder) -> None:
     with pytest.raises(KeyboardInterrupt):
         holder.run(Task(SPIN))
     thread.join()
+    signal.signal(signal.SIGINT, before)
     assert not children(holder.number)
     assert holder.run(Task(COUNT)).value == 30
 
