@@ -29,7 +29,6 @@ COMMANDS: tuple[str, ...] = (
     "mcp",
     "doctor",
     "config",
-    "curriculum",
 )
 
 app = typer.Typer(
