@@ -5,24 +5,44 @@ from __future__ import annotations
 import re
 import tokenize
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from io import StringIO
 
 from nl2net.assistant.entries import Entry, Found
-from nl2net.assistant.words import NUMBER, PLACEHOLDER, STOP, canonical, measure_of, with_digits
+from nl2net.assistant.words import (
+    NUMBER,
+    PLACEHOLDER,
+    STOP,
+    canonical,
+    measure_in,
+    measure_of,
+    with_digits,
+    with_measure,
+)
 from nl2net.model import AttributeSchema, GraphSchema
 
 
-def adapt(entry: Entry, schema: GraphSchema) -> tuple[str, str] | None:
+def adapt(entry: Entry, schema: GraphSchema, *, asked: str = "") -> tuple[str, str] | None:
     """Rewrite the attribute names of an entry for a schema by role.
+
+    Parameters
+    ----------
+    entry : Entry
+    schema : GraphSchema
+    asked : str
+        The one measure of traffic that the question names (``bytes``, ``packets``, ``flows``): an entry about another
+        one is carried over to it. An entry about several keeps them.
 
     Returns
     -------
     (str, str) or None
         Question and program; ``None`` when a role or a kind has no counterpart.
     """
+    own = measure_of_entry(entry)
+    aimed = asked if own and asked else own
     renamed: dict[str, str] = {}
     for name, (owner, role) in entry.roles.items():
-        target = _counterpart(name, owner, role, schema)
+        target = _counterpart(name, owner, role, schema, aimed if own and measure_of(name, role) == own else "")
         if target is None:
             return None
         renamed[name] = target
@@ -31,15 +51,21 @@ def adapt(entry: Entry, schema: GraphSchema) -> tuple[str, str] | None:
     program = (
         replace_strings(entry.program, renamed) if entry.library != "sql" else _replace_words(entry.program, renamed)
     )
-    return _replace_words(entry.question, renamed), program
+    question = _replace_words(entry.question, renamed)
+    return (question if aimed == own else with_measure(question, own, aimed)), program
 
 
-def _counterpart(name: str, owner: str, role: str, schema: GraphSchema) -> str | None:
-    """The attribute that measures the same thing; numeric and widely present ones first."""
+def measure_of_entry(entry: Entry) -> str:
+    """The only measure of traffic among the attributes of a program, or ``""``."""
+    return measure_in({measure_of(name, role) for name, (_, role) in entry.roles.items()})
+
+
+def _counterpart(name: str, owner: str, role: str, schema: GraphSchema, aimed: str = "") -> str | None:
+    """The attribute that measures the same thing, or what is asked instead; numeric and widely present ones first."""
+    measure = aimed or measure_of(name, role)
     same = schema.attribute(owner, name)
-    if same is not None or name in {"name", "kind", "id"}:
+    if (same is not None and measure_of(name, role) == measure) or name in {"name", "kind", "id"}:
         return name
-    measure = measure_of(name, role)
     fitting = [a for a in schema.attributes_of(owner) if measure and measure_of(a.public_name, a.role) == measure]
     numeric = [a for a in fitting if a.type in {"integer", "number"}]
     best: AttributeSchema | None = max(numeric or fitting, key=lambda a: a.count, default=None)
@@ -137,27 +163,102 @@ def rebind(old: str, new: str, program: str) -> str | None:
 
 
 def _match_placeholders(old: str, new: str) -> dict[str, str] | None:
-    """Old to new: by the word before each where those words tell them apart, else by order."""
-    ours, theirs = _with_context(old), _with_context(new)
-    if sorted(token.split("_")[0] for token in ours) != sorted(token.split("_")[0] for token in theirs):
+    """Old to new, sort by sort; within a sort by direction or by the word before each, else by order.
+
+    ``None`` where the sorts differ, or where words tell that order is no guide.
+    """
+    ours, theirs = _placeholders(old), _placeholders(new)
+    if sorted(map(_sort, ours)) != sorted(map(_sort, theirs)):
         return None
-    contexts = list(ours.values())
-    if len(set(contexts)) == len(contexts) and sorted(contexts) == sorted(theirs.values()):
-        by_context = {context: token for token, context in theirs.items()}
-        return {token: by_context[context] for token, context in ours.items()}
-    if len(ours) > 1 and len(set(contexts)) > 1 and contexts != list(theirs.values()):
-        return None  # the words before them differ, so order is no guide
-    pairs = dict(zip(ours, theirs, strict=True))
-    return None if any(a.split("_")[0] != b.split("_")[0] for a, b in pairs.items()) else pairs
+    table: dict[str, str] = {}
+    for sort in dict.fromkeys(map(_sort, ours)):
+        left, right = ([p for p in both if _sort(p) == sort] for both in (ours, theirs))
+        pairs = _match_sort(left, right)
+        if pairs is None:
+            return None
+        table.update(pairs)
+    return table
 
 
-def _with_context(question: str) -> dict[str, str]:
-    """Each placeholder, in order, with the word before it in canonical form."""
-    found: dict[str, str] = {}
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A placeholder: the content word before it, the direction that words give it, the text since the one before."""
+
+    token: str
+    word: str
+    direction: str
+    gap: str
+    number: int
+
+
+_FROM = re.compile(
+    r"\b(?:from|starting at|source|instead of|in place of|rather than|replac\w+|no longer)\W*(?:\w+\W+){0,3}$", re.I
+)
+_TO = re.compile(r"\b(?:to|into|towards?|reach(?:es)?|destination|under)\W*(?:\w+\W+){0,2}$", re.I)
+_JOINED = re.compile(r"\W*(?:(?:and|or|with|vs|versus|to|than)\W+)?(?:[a-z]+\W+)?", re.I)
+
+
+def _sort(place: _Place) -> str:
+    return place.token.split("_")[0]
+
+
+def _placeholders(question: str) -> list[_Place]:
+    """Each placeholder, in order of its first mention."""
+    found: dict[str, _Place] = {}
+    end = 0
     for match in PLACEHOLDER.finditer(question):
         before = [word for word in re.findall(r"[A-Za-z]+", question[: match.start()]) if word.lower() not in STOP]
-        found.setdefault(match.group(), canonical(before[-1].lower()) if before else "")
-    return found
+        gap = question[end : match.start()]
+        direction = "from" if _FROM.search(gap) else "to" if _TO.search(gap) else ""
+        word = canonical(before[-1].lower()) if before else ""
+        found.setdefault(match.group(), _Place(match.group(), word, direction, gap, len(found)))
+        end = match.end()
+    return list(found.values())
+
+
+def _match_sort(ours: list[_Place], theirs: list[_Place]) -> dict[str, str] | None:
+    if len(ours) == 1:
+        return {ours[0].token: theirs[0].token}
+    words = [[place.word for place in side] for side in (ours, theirs)]
+    if len(ours) > 2 and len(set(words[0])) > 1 and sorted(words[0]) == sorted(words[1]):
+        table: dict[str, str] = {}
+        for word in dict.fromkeys(words[0]):
+            part = _match_sort([p for p in ours if p.word == word], [p for p in theirs if p.word == word])
+            if part is None:
+                return None
+            table.update(part)
+        return table
+    if len(ours) == 2:
+        return _match_pair(ours, theirs)
+    return {a.token: b.token for a, b in zip(ours, theirs, strict=True)} if words[0] == words[1] else None
+
+
+def _match_pair(ours: list[_Place], theirs: list[_Place]) -> dict[str, str] | None:
+    """By direction; else by the words before them; else, in "NODE_1 and NODE_2", by order."""
+    left, right = _leaving_first(ours), _leaving_first(theirs)
+    words, other = [p.word for p in ours], [p.word for p in theirs]
+    told = left is not None and right is not None
+    if not told and len(set(words)) == 2 and sorted(words) == sorted(other):
+        left, right = sorted(ours, key=lambda p: p.word), sorted(theirs, key=lambda p: p.word)
+    else:
+        left = left or (ours if _joined(ours) else None)
+        right = right or (theirs if _joined(theirs) else None)
+    if left is None or right is None:
+        return None
+    return {a.token: b.token for a, b in zip(left, right, strict=True)}
+
+
+def _joined(pair: list[_Place]) -> bool:
+    first, second = pair
+    return second.number == first.number + 1 and _JOINED.fullmatch(second.gap) is not None
+
+
+def _leaving_first(pair: list[_Place]) -> list[_Place] | None:
+    """Two placeholders as (from, to), where words tell."""
+    first, second = pair
+    if first.direction == second.direction:
+        return None
+    return pair if first.direction == "from" or second.direction == "to" else [second, first]
 
 
 def _match_numbers(old: str, new: str, program: str) -> dict[str, str] | None:
