@@ -150,7 +150,7 @@ def rebind(old: str, new: str, program: str) -> str | None:
     >>> rebind("share of pod NODE_1 in zone NODE_2", "zone NODE_1: share of pod NODE_2?", 'f("NODE_1", "NODE_2")')
     'f("NODE_2", "NODE_1")'
     """
-    old, new = with_digits(old), with_digits(new)
+    old, new = with_digits(old, one=False), with_digits(new, one=False)
     names = _match_placeholders(old, new)
     numbers = _match_numbers(PLACEHOLDER.sub("", old), PLACEHOLDER.sub("", new), program)
     if names is None or numbers is None:
@@ -192,10 +192,11 @@ class _Place:
 
 
 _FROM = re.compile(
-    r"\b(?:from|starting at|source|instead of|in place of|rather than|replac\w+|no longer)\W*(?:\w+\W+){0,3}$", re.I
+    r"\b(?:from|starting at|source|instead of|in place of|rather than|replac\w+|no longer)\b\W*(?:\w+\W+){0,4}$", re.I
 )
-_TO = re.compile(r"\b(?:to|into|towards?|reach(?:es)?|destination|under)\W*(?:\w+\W+){0,2}$", re.I)
-_JOINED = re.compile(r"\W*(?:(?:and|or|with|vs|versus|to|than)\W+)?(?:[a-z]+\W+)?", re.I)
+_TO = re.compile(r"\b(?:to|into|towards?|reach(?:es)?|destination|under)\b\W*(?:\w+\W+){0,3}$", re.I)
+_ONLY_JOINED = re.compile(r"\W*(?:and|or|with|vs|versus)?\W*", re.I)
+_JOINED = re.compile(r"\W*(?:,|-|\b(?:and|or|with|vs|versus|to|than))\W+(?:[a-z]+\W+){0,3}|\W+", re.I)
 
 
 def _sort(place: _Place) -> str:
@@ -211,6 +212,8 @@ def _placeholders(question: str) -> list[_Place]:
         gap = question[end : match.start()]
         direction = "from" if _FROM.search(gap) else "to" if _TO.search(gap) else ""
         word = canonical(before[-1].lower()) if before else ""
+        if found and _ONLY_JOINED.fullmatch(gap):
+            word = next(reversed(found.values())).word  # "blocks NODE_1 and NODE_2": one word for both
         found.setdefault(match.group(), _Place(match.group(), word, direction, gap, len(found)))
         end = match.end()
     return list(found.values())
@@ -241,8 +244,9 @@ def _match_pair(ours: list[_Place], theirs: list[_Place]) -> dict[str, str] | No
     if not told and len(set(words)) == 2 and sorted(words) == sorted(other):
         left, right = sorted(ours, key=lambda p: p.word), sorted(theirs, key=lambda p: p.word)
     else:
-        left = left or (ours if _joined(ours) else None)
-        right = right or (theirs if _joined(theirs) else None)
+        alike = ours[1].gap.lower().split() == theirs[1].gap.lower().split()
+        left = left or (ours if alike or _joined(ours) else None)
+        right = right or (theirs if alike or _joined(theirs) else None)
     if left is None or right is None:
         return None
     return {a.token: b.token for a, b in zip(left, right, strict=True)}
@@ -263,24 +267,53 @@ def _leaving_first(pair: list[_Place]) -> list[_Place] | None:
 
 def _match_numbers(old: str, new: str, program: str) -> dict[str, str] | None:
     """Literals of the program to what the new question makes of them."""
-    ours, theirs = _scaled_numbers(old), _scaled_numbers(new)
-    if len(ours) != len(theirs):
+    pairs = _number_pairs(_numbers(old), _numbers(new))
+    if pairs is None:
         return None
     changed: dict[str, str] = {}
-    for (before, scale), (after, new_scale) in zip(ours, theirs, strict=True):
-        if (before, scale) == (after, new_scale):
-            continue
-        literal, wanted = _number_text(before, scale), _number_text(after, new_scale)
+    for before, after in pairs:
+        if changed.setdefault(before.text, after.text) != after.text:
+            return None  # one number of the old question would have to become two
+    changed = {before: after for before, after in changed.items() if before != after}
+    for literal in changed:
         # A small number may stand in a program for another reason than the question: counting by ones, say.
-        if literal in {"0", "1"} or [n for n, _ in ours].count(before) != 1:
-            return None
-        if (
-            len(re.findall(_literal(literal), program.replace("_", ""))) != 1
-            or len(re.findall(_literal(literal), program)) != 1
-        ):
-            return None
-        changed[literal] = wanted
+        if literal in {"0", "1"} or len(re.findall(_literal(literal), program)) != 1:
+            said = sum(before.text == literal for before, _ in pairs)
+            if literal in {"0", "1"} or len(re.findall(_literal(literal), program)) != said:
+                return None
     return changed
+
+
+@dataclass(frozen=True, slots=True)
+class _Number:
+    """A number as a program writes it, what kind of number it is, and the content word before it."""
+
+    text: str
+    sort: str
+    word: str
+
+
+def _number_pairs(ours: list[_Number], theirs: list[_Number]) -> list[tuple[_Number, _Number]] | None:
+    """Numbers that mean the same: by sort, within a sort by the word before; ``None`` where neither tells."""
+    if sorted(n.sort for n in ours) != sorted(n.sort for n in theirs):
+        # A threshold may be in another unit; with more than one number that is too little to go by.
+        return list(zip(ours, theirs, strict=True)) if len(ours) == len(theirs) == 1 else None
+    pairs: list[tuple[_Number, _Number]] = []
+    for sort in dict.fromkeys(n.sort for n in ours):
+        left, right = ([n for n in side if n.sort == sort] for side in (ours, theirs))
+        words, other = [n.word for n in left], [n.word for n in right]
+        one_value = len({n.text for n in left}) == 1 and len({n.text for n in right}) == 1
+        if len(set(words)) == len(words) and sorted(words) == sorted(other):
+            left, right = sorted(left, key=lambda n: n.word), sorted(right, key=lambda n: n.word)
+        elif not one_value and words != other and not _same_sequence(left, right):
+            return None
+        pairs += zip(left, right, strict=True)
+    return pairs
+
+
+def _same_sequence(left: list[_Number], right: list[_Number]) -> bool:
+    """Whether two lists of numbers hold the same ones, so that nothing has to be told apart."""
+    return [n.text for n in left] == [n.text for n in right]
 
 
 _SCALES = {"k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
@@ -289,12 +322,22 @@ _SCALED = re.compile(
 )
 
 
-def _scaled_numbers(question: str) -> list[tuple[str, int]]:
-    return [(number, _SCALES.get(unit.lower(), 1)) for number, unit in _SCALED.findall(question)]
+_AFTER = re.compile(r"\s*(%|percent|per cent|usd|eur|dollars?|km|hops?|times)?", re.IGNORECASE)
 
 
-def _number_text(number: str, scale: int) -> str:
-    return number if scale == 1 else str(int(float(number) * scale))
+def _numbers(question: str) -> list[_Number]:
+    """Numbers of a question in order; a length of a prefix, a percentage and a rate are sorts of their own."""
+    found = []
+    for match in _SCALED.finditer(question):
+        number, unit = match.group(1), (match.group(2) or "").lower()
+        after = _AFTER.match(question, match.end())
+        behind = (after.group(1) or "").lower() if after else ""
+        sort = "/" if question[: match.start()].endswith("/") else "rate" if unit else behind.replace("percent", "%")
+        scale = _SCALES.get(unit, 1)
+        text = number if scale == 1 else str(int(float(number) * scale))
+        before = [w for w in re.findall(r"[A-Za-z]+", question[: match.start()]) if w.lower() not in STOP]
+        found.append(_Number(text, sort, canonical(before[-1].lower()) if before else ""))
+    return found
 
 
 def _literal(number: str) -> str:

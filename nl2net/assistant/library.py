@@ -18,6 +18,7 @@ from nl2net.assistant.entries import Entry, Found
 from nl2net.assistant.ranking import Hit, Ranked, rank
 from nl2net.assistant.wording import expected_type
 from nl2net.assistant.words import (
+    MEASURES,
     NUMBER,
     blurred,
     critical,
@@ -141,7 +142,8 @@ class ProgramLibrary:
             unseen_wording=unseen_wording,
             without_intent=without_intent,
         )
-        return rank(groups, words, kind)
+        # The trees were fitted on likeness with sentence vectors.
+        return rank(groups, words, kind, fitted=self._matrix is not None)
 
     def grouped(
         self,
@@ -216,7 +218,8 @@ class ProgramLibrary:
 
     def _spelt(self, words: Iterable[str]) -> list[str]:
         """Words that no entry knows are read as the nearest one that some entry has: people type in a hurry."""
-        return [self._nearest(word) if word not in self._postings and word.isalpha() else word for word in words]
+        known = self._postings.keys() | MEASURES
+        return [self._nearest(word) if word not in known and word.isalpha() else word for word in words]
 
     def _nearest(self, word: str) -> str:
         if len(word) < 4:

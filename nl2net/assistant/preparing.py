@@ -14,7 +14,7 @@ from nl2net.assistant.masking import Masker
 from nl2net.assistant.options import AskOptions
 from nl2net.assistant.screen import Verdict
 from nl2net.assistant.state import AskState
-from nl2net.assistant.wording import expected_type, is_change
+from nl2net.assistant.wording import expected_type, is_change, without_courtesy
 from nl2net.graphs import LoadedGraph
 from nl2net.model import GraphSchema, Library, Status
 from nl2net.prompts import Example, Message, build_messages, question_text, render, system_text
@@ -56,7 +56,7 @@ class Preparer:
         schema, text = self.graph.schema, state.masked.text
         state.caveats += screen.proxy_notes(text, schema)
         verdicts = (
-            screen.out_of_scope(state.question, schema, has_entities=bool(state.masked.placeholders)),
+            screen.out_of_scope(without_courtesy(state.question), schema, has_entities=bool(state.masked.placeholders)),
             screen.missing_concept(text, schema),
             screen.no_paths(text, schema),
             None if options.assume else screen.vague(text, schema),

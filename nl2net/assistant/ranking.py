@@ -55,7 +55,7 @@ class Ranked:
     probability: float
 
 
-def rank(groups: Sequence[Sequence[Hit]], words: Counter[str], kind: str) -> list[Ranked]:
+def rank(groups: Sequence[Sequence[Hit]], words: Counter[str], kind: str, *, fitted: bool = True) -> list[Ranked]:
     """Order programs by the probability that they are right.
 
     Parameters
@@ -66,12 +66,14 @@ def rank(groups: Sequence[Sequence[Hit]], words: Counter[str], kind: str) -> lis
         Words of the question.
     kind : str
         Asked result type, ``""`` if unknown.
+    fitted : bool
+        Use the trees; without them the likeness of the words alone decides, and hardly any program is sure.
     """
     ordered = sorted((sorted(group, key=lambda h: -h.score) for group in groups), key=lambda g: -g[0].score)[:GROUPS]
-    rows = features(ordered, words, kind)
+    sure = [probability(row) for row in features(ordered, words, kind)] if fitted else [_plain(g) for g in ordered]
     ranked = [
-        Ranked(leader(group), tuple(group), probability(row) if leader(group).bound is not None else 0.0)
-        for group, row in zip(ordered, rows, strict=True)
+        Ranked(leader(group), tuple(group), value if leader(group).bound is not None else 0.0)
+        for group, value in zip(ordered, sure, strict=True)
     ]
     return sorted(ranked, key=lambda r: (-r.probability, -r.best.score))
 
@@ -79,6 +81,13 @@ def rank(groups: Sequence[Sequence[Hit]], words: Counter[str], kind: str) -> lis
 def leader(group: Sequence[Hit]) -> Hit:
     """The wording that lends its binding: the best that binds, else the best."""
     return next((hit for hit in group if hit.bound is not None), group[0])
+
+
+def _plain(group: Sequence[Hit]) -> float:
+    """A cautious stand-in where there are no sentence vectors: nearly the same words, and none that decides missing."""
+    hit = leader(group)
+    same = hit.mismatch == 0 and hit.covered >= 0.5
+    return (0.9 if hit.like >= 0.85 else 0.6 * hit.like) if same else 0.2 * hit.like
 
 
 NAMES = (

@@ -11,6 +11,7 @@ from importlib.resources import files
 
 from nl2net.assistant.entities import trade_words
 from nl2net.assistant.wording import pattern, wordings
+from nl2net.assistant.words import MEASURES, measures_of, words_of
 from nl2net.model import AttributeSchema, GraphSchema, Status
 from nl2net.prompts import render
 
@@ -169,6 +170,8 @@ def vague(question: str, schema: GraphSchema) -> Verdict | None:
         return None
     if pattern("vague", "criterion").search(question[: found.start()] + question[found.end() :]):
         return None
+    if MEASURES & set(words_of(question, measures_of(schema))):
+        return None  # a measure of traffic is named
     choices = tuple(_criteria(schema))[:5]
     if len(choices) < 2:
         return None

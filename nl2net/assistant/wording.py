@@ -43,6 +43,30 @@ def is_change(question: str) -> bool:
     return bool(_change().search(question)) and not pattern("change", "supposed").search(question)
 
 
+_LEADING = re.compile(r"^\W*([A-Za-z' ]{1,40}?)(?:[,:!.?]| [-–—])\s+(?=\S+\s+\S)")
+_TRAILING = re.compile(r"[.!?]\s+([A-Za-z' ]{2,40})[\s.!]*$")
+_FAREWELL = re.compile(r"([?.!,]|\b)\s*\b(?:thanks?(?: you)?|thx|cheers|pls|please|tia)[\s.!]*$", re.IGNORECASE)
+
+
+def without_courtesy(question: str) -> str:
+    """A question without greeting, plea and thanks around it.
+
+    Examples
+    --------
+    >>> without_courtesy("Hello, quick question - how many links are there? Thank you!")
+    'how many links are there?'
+    >>> without_courtesy("NODE_1, how many links?")
+    'NODE_1, how many links?'
+    """
+    polite = frozenset(wordings()["courtesy"]["words"])
+    while (match := _LEADING.match(question)) and polite.issuperset(match.group(1).lower().split()):
+        question = question[match.end() :]
+    match = _TRAILING.search(question)
+    if match and polite.issuperset(match.group(1).lower().split()):
+        question = question[: match.start(1)].rstrip()
+    return _FAREWELL.sub(lambda m: m.group(1).strip(","), question).rstrip() or question
+
+
 def expected_type(question: str) -> str:
     """Guess the result type from the words of a question; ``""`` when nothing tells.
 

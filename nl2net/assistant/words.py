@@ -93,15 +93,16 @@ def measures_of(schema: GraphSchema) -> dict[str, str]:
     return {name: measure for name, measure in found.items() if measure}
 
 
-def with_digits(question: str) -> str:
-    """Number words as digits.
+def with_digits(question: str, *, one: bool = True) -> str:
+    """Number words as digits; "one" only if told so, for it is an article as often as a number.
 
     Examples
     --------
     >>> with_digits("the five largest")
     'the 5 largest'
     """
-    return re.sub(r"\b[A-Za-zöü]+\b", lambda m: _DIGITS.get(m.group().lower(), m.group()), question)
+    words = _DIGITS if one else {word: digit for word, digit in _DIGITS.items() if word != "one"}
+    return re.sub(r"\b[A-Za-zöü]+\b", lambda m: words.get(m.group().lower(), m.group()), question)
 
 
 def words_of(question: str, measures: Mapping[str, str] | None = None) -> list[str]:

@@ -20,22 +20,23 @@ import numpy as np
 import numpy.typing as npt
 
 from nl2net import assistant
-from nl2net.assistant.adaptation import replace_strings
 from nl2net.assistant.entities import EntityIndex
 from nl2net.assistant.library import ProgramLibrary
 from nl2net.assistant.masking import Masker
 from nl2net.assistant.opening import open_library
 from nl2net.assistant.ranking import GROUPS, NAMES, features, leader
+from nl2net.assistant.wording import without_courtesy
 from nl2net.golden.case import Case, Split
 from nl2net.golden.generate import Recipe, generate
 from nl2net.golden.sources import graph_of
 from nl2net.graphs import describe_graph
 from nl2net.locations import atomic_write, default_locations
 from nl2net.model import Library, Status
+from nl2net.sandbox.language.binding import bind_text
 
 TARGET = Path(assistant.__file__).parent / "data" / "ranking.json"
 SEED = "ranking"
-_COUNT, _GRAPHS = 800, 8
+_COUNT, _GRAPHS = 600, 8
 # A fifth of the intents of an evaluation suite has no program in the library.
 _NOVEL_WEIGHT = 0.25
 _TREES = {"n_estimators": 160, "max_depth": 4, "learning_rate": 0.07, "subsample": 0.7, "min_samples_leaf": 20}
@@ -78,7 +79,7 @@ def collect(cases: Iterator[Case], library: ProgramLibrary) -> Samples:
             loaded = describe_graph(graph_of(case), name=case.graph.seed)
             graphs[key] = loaded.schema, EntityIndex.build(loaded.graph, loaded.schema)
         schema, index = graphs[key]
-        masked = Masker(index, schema, assume=True).mask(case.question)
+        masked = Masker(index, schema, assume=True).mask(without_courtesy(case.question))
         intent = f"{case.application}/{case.intent}"
         for novel in (False, True):
             groups, words, kind = library.grouped(
@@ -92,7 +93,7 @@ def collect(cases: Iterator[Case], library: ProgramLibrary) -> Samples:
             ordered = sorted((sorted(g, key=lambda h: -h.score) for g in groups), key=lambda g: -g[0].score)[:GROUPS]
             for group, row in zip(ordered, features(ordered, words, kind), strict=True):
                 bound = leader(group).bound
-                right = bound is not None and _text(replace_strings(bound, masked.bindings)) == _text(case.program)
+                right = bound is not None and _text(bind_text(bound, masked.bindings)) == _text(case.program)
                 rows.append(row)
                 facts.append((right, intent, query, novel))
             query += 1
@@ -151,7 +152,8 @@ def exported(model: Any) -> dict[str, Any]:
                 nodes.append([round(model.learning_rate * float(inner.value[n, 0, 0]), 5)])
             else:
                 threshold = round(float(inner.threshold[n]), 6)
-                nodes.append([int(inner.feature[n]), threshold, int(inner.children_left[n]), int(inner.children_right[n])])
+                branches = int(inner.children_left[n]), int(inner.children_right[n])
+                nodes.append([int(inner.feature[n]), threshold, *branches])
         trees.append(nodes)
     prior = float(model.init_.class_prior_[1])
     return {"features": list(NAMES), "bias": round(float(np.log(prior / (1 - prior))), 6), "trees": trees}
