@@ -133,6 +133,7 @@ def _alone(function: Callable[[Item], Result], item: Item) -> Done[Item, Result]
 
 
 def _ray() -> Any:
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would report to its makers
     try:
         return import_module("ray")
     except ImportError:
