@@ -1,4 +1,4 @@
-"""Baselines that use a model, through the product's client and gate: direct, step_by_step, few_shot, react, data_in_prompt.
+"""Baselines that use a model, through the product's client and gate.
 
 ``direct``, ``step_by_step`` and ``few_shot`` send the schema and the question. ``react`` and ``data_in_prompt`` show
 data to the model, and therefore work on generated networks only.
