@@ -25,7 +25,9 @@ def name_of(manifest: Manifest) -> str:
 def entry_of(finished: BenchFinished) -> Entry:
     """A run as an entry."""
     manifest = finished.manifest
-    return Entry(name_of(manifest), manifest, finished.records, summarise(finished.records), finished.cut)
+    return Entry(
+        name_of(manifest), manifest, finished.records, summarise(finished.records), finished.cut or finished.decided
+    )
 
 
 def open_entries(paths: Sequence[Path]) -> list[Entry]:

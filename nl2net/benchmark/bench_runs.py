@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from nl2net.benchmark.items import APPLICATIONS, CONSTRUCTIVE, Item, Order, shar
 from nl2net.benchmark.jobs import Done, run_jobs
 from nl2net.benchmark.runs import NO_CAPS, Caps, Manifest, read_manifest
 from nl2net.benchmark.scoring import Outcome
+from nl2net.benchmark.sequential import look_at
 from nl2net.benchmark.suites import BenchSuite, generate_suite, load_suite, write_suite
 from nl2net.benchmark.working import Job, ModelSession, close_plain, solve_plain
 from nl2net.errors import BudgetError, DataError, UserError
@@ -43,6 +44,8 @@ class BenchRun:
         Part of the items, such as ``2/8``.
     backend : str
         For interactive tasks: ``simulated`` or ``kernel``.
+    looks : int
+        Planned looks of a sequential comparison; 0 for none.
     """
 
     agent: str
@@ -52,11 +55,16 @@ class BenchRun:
     trials: int = 1
     shard: str = "1/1"
     backend: str = "simulated"
+    looks: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class BenchFinished:
-    """A run with its records; ``cut`` says which cap stopped it, ``left_out`` what the agent cannot work on."""
+    """A run with its records.
+
+    ``cut`` says which cap stopped it, ``decided`` at which planned look the comparison was clear, ``left_out`` what the
+    agent cannot work on.
+    """
 
     path: Path
     manifest: Manifest
@@ -65,6 +73,7 @@ class BenchFinished:
     cut: str = ""
     left_out: tuple[str, ...] = ()
     lost_calls: int = 0
+    decided: str = ""
 
 
 def run_bench(
@@ -76,6 +85,7 @@ def run_bench(
     engine: str | None = None,
     progress: Callable[[BenchRecord], None] | None = None,
     accept_unsealed: bool = False,
+    against: Path | None = None,
 ) -> BenchFinished:
     """Run, or go on with, a benchmark run.
 
@@ -95,6 +105,8 @@ def run_bench(
         Called with each new record.
     accept_unsealed : bool
         Only ever from the command line.
+    against : Path, optional
+        Run of another agent on the same suite: this one stops at the first of ``options.looks`` that decides.
 
     Raises
     ------
@@ -110,23 +122,29 @@ def run_bench(
     order = [Job(item, options.agent, trial, options.backend) for trial in range(options.trials) for item in items]
     Stream("bench-order", suite.header.digest).shuffle(order)
     done = folder.records()
-    todo = [job for job in order if (job.item.id, options.agent, job.trial) not in done]
     work = _Work(folder, caps, progress)
     session = ModelSession(options.agent, options.model, folder.path, caps, workers, accept_unsealed=accept_unsealed)
+    plain = options.agent not in MODEL
+    engine = engine or ("serial" if workers <= 1 else "processes" if plain else "threads")
+    rival = _rival(against, manifest) if against is not None else None
+    decided = ""
     try:
-        if options.agent in MODEL:
-            session.check(items)
+        if not plain:
             _check_engine(engine)
-            work.run(session.solve, todo, "threads" if workers > 1 else "serial", workers)
-        else:
-            work.run(solve_plain, todo, engine or ("processes" if workers > 1 else "serial"), workers)
+            session.check(items)
+        for end in _ends(len(order), options.looks):
+            todo = [job for job in order[:end] if (job.item.id, options.agent, job.trial) not in done]
+            work.run(solve_plain if plain else session.solve, todo, engine, workers)
+            done = folder.records()
+            decided = _decision(order[:end], done, rival, len(order), options) if rival is not None else ""
+            if work.cut or decided:
+                break
     finally:
         session.close()
         close_plain()
-    found = folder.records()
-    records = [found[key] for job in order if (key := (job.item.id, options.agent, job.trial)) in found]
+    records = [done[key] for job in order if (key := (job.item.id, options.agent, job.trial)) in done]
     left_out = tuple(name for name in options.order.applications if name not in wanted)
-    return BenchFinished(folder.path, manifest, records, len(order), work.cut, left_out, session.lost)
+    return BenchFinished(folder.path, manifest, records, len(order), work.cut, left_out, session.lost, decided)
 
 
 def open_bench(path: Path) -> BenchFinished:
@@ -142,6 +160,38 @@ def open_bench(path: Path) -> BenchFinished:
         raise DataError("not a run of the benchmark", path=path, hint="`nl2net golden report` reads golden runs.")
     records = list(BenchFolder(path, manifest).records().values())
     return BenchFinished(path, manifest, records, int(manifest.settings["planned"]))
+
+
+def _ends(total: int, looks: int) -> list[int]:
+    """Numbers of jobs after which to look."""
+    return [round(total * number / looks) for number in range(1, looks + 1)] if looks else [total]
+
+
+def _rival(path: Path, manifest: Manifest) -> dict[tuple[str, int], BenchRecord]:
+    other = open_bench(path)
+    if other.manifest.digest != manifest.digest:
+        raise UserError(f"{path} is of another suite", hint="Compare agents on the same tasks.")
+    return {(record.case, record.trial): record for record in other.records}
+
+
+def _decision(
+    order: Sequence[Job],
+    done: Mapping[tuple[str, str, int], BenchRecord],
+    rival: Mapping[tuple[str, int], BenchRecord],
+    planned: int,
+    options: BenchRun,
+) -> str:
+    """What the looks so far have decided; empty if nothing."""
+    pairs = []
+    for job in order:
+        mine, other = done.get((job.item.id, options.agent, job.trial)), rival.get((job.item.id, job.trial))
+        if mine is None or other is None:
+            return ""  # a look is taken on complete parts only
+        pairs.append((mine.headline, other.headline))
+    look = look_at(pairs, planned=planned, looks=options.looks)[-1]
+    if not look.stop:
+        return ""
+    return f"decided after {look.cases} of {planned} tasks: |z| = {abs(look.z):.2f}, limit {look.limit:.2f}"
 
 
 def _applications(options: BenchRun) -> tuple[str, ...]:
@@ -173,6 +223,7 @@ def _manifest(options: BenchRun, suite: BenchSuite) -> Manifest:
         "model": options.model,
         "shard": options.shard,
         "backend": options.backend,
+        "looks": options.looks,
         "planned": len(items) * options.trials,
         "prompts": f"{template_hash()}+{baseline_hash()}" if options.agent in MODEL else "",
     }

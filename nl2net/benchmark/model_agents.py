@@ -10,7 +10,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -52,7 +52,7 @@ class Talk:
     gate: PrivacyGate
     messages: list[Message]
     max_tokens: int = 800
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
     turns: int = 0
 
     def ask(self, purpose: str) -> str:

@@ -45,9 +45,15 @@ def generate_command(
     earlier: Annotated[
         list[Path] | None, typer.Option("--earlier", help="Earlier suites to look for repetitions of.")
     ] = None,
+    checked: Annotated[
+        bool, typer.Option("--audit/--no-audit", help="Solve every task by its key and by doing nothing.")
+    ] = True,
     as_json: Json = False,
 ) -> None:
     """Make a suite: questions in one file, keys in a second one with mode 0600; the same bytes on any machine."""
+    from dataclasses import asdict
+
+    from nl2net.benchmark.audit import audit
     from nl2net.benchmark.items import Order, applications_named
     from nl2net.benchmark.originality import originality
     from nl2net.benchmark.suites import generate_suite, write_suite
@@ -56,6 +62,7 @@ def generate_command(
     public, keys = write_suite(suite, out)
     header = suite.header
     overlaps = originality(suite, earlier or [])
+    faults = asdict(audit(suite.items)) if checked else None
     if as_json:
         print_json(
             {
@@ -64,17 +71,26 @@ def generate_command(
                 "digest": header.digest,
                 "counts": header.counts,
                 "rejects": header.rejects,
-                "kept": {"unsafe": 0, "no_op": 0, "duplicate": 0, "unobservable": 0},
+                "audit": faults,
                 "overlap": overlaps,
             }
         )
-        return
+    else:
+        _show_generated(suite, (public, keys), faults, overlaps)
+    if faults and any(faults.values()):
+        raise typer.Exit(1)
+
+
+def _show_generated(suite: Any, paths: tuple[Path, Path], faults: Any, overlaps: Any) -> None:
+    header, (public, keys) = suite.header, paths
     typer.echo(f"{len(suite.items)} tasks -> {public}\nkeys -> {keys}\n{header.digest}")
     for key, found in header.counts.items():
         typer.echo(f"{key}: " + ", ".join(f"{name} {number}" for name, number in found.items()))
     rejected = ", ".join(f"{name} {number}" for name, number in header.rejects.items())
     typer.echo(f"turned away by the gate: {rejected or 'none'}")
-    typer.echo("kept: 0 unsafe, 0 no-op, 0 duplicate, 0 unobservable")
+    if faults is not None:
+        counted = ", ".join(f"{count} {name.replace('_', '-')}" for name, count in faults.items())
+        typer.echo(f"audit of what was kept: {counted}")
     for name, part in overlaps.items():
         raw, masked = part["as_written"], part["names_masked"]
         typer.echo(
@@ -139,6 +155,10 @@ def run_command(
     shard: Annotated[str, typer.Option("--shard", help="Part of the tasks, such as 2/8.")] = "1/1",
     workers: Annotated[int, typer.Option("--workers", min=1, help="Tasks at the same time.")] = 1,
     engine: Annotated[str | None, typer.Option("--engine", help="serial, threads, processes or ray.")] = None,
+    against: Annotated[
+        Path | None, typer.Option("--against", help="Run of another agent: stop at the look that decides.")
+    ] = None,
+    looks: Annotated[int, typer.Option("--looks", min=1, max=20, help="Planned looks, for --against.")] = 4,
     max_cost: Annotated[float | None, typer.Option("--max-cost", min=0, help="USD for the whole run.")] = None,
     max_tokens: Annotated[int | None, typer.Option("--max-tokens", min=1, help="Tokens for the whole run.")] = None,
     max_time: Annotated[float | None, typer.Option("--max-time", min=0, help="Seconds for this start.")] = None,
@@ -157,7 +177,7 @@ def run_command(
     from nl2net.benchmark.runs import Caps
 
     order = Order(applications_named(application), count, seed, split, level, size)
-    options = BenchRun(agent, order, suite, model, trials, shard, backend)
+    options = BenchRun(agent, order, suite, model, trials, shard, backend, looks if against else 0)
 
     def progress(record: BenchRecord) -> None:
         typer.echo(f"{record.outcome:<16} {record.seconds:6.2f} s  {record.application}  {record.question}", err=True)
@@ -165,7 +185,7 @@ def run_command(
     try:
         finished = run_bench(
             options, out, caps=Caps(max_cost, max_tokens, max_time), workers=workers, engine=engine,
-            progress=None if as_json else progress, accept_unsealed=unsealed,
+            progress=None if as_json else progress, accept_unsealed=unsealed, against=against,
         )  # fmt: skip
     except KeyboardInterrupt:
         typer.echo("stopped; the same command with the same --out goes on", err=True)
@@ -174,8 +194,8 @@ def run_command(
         typer.echo(f"{agent} does not work on {', '.join(finished.left_out)}: left out", err=True)
     if finished.lost_calls:
         typer.echo(f"{finished.lost_calls} calls of an earlier start have no reply and count as spent", err=True)
-    if finished.cut:
-        typer.echo(f"stopped early: {finished.cut}", err=True)
+    if finished.cut or finished.decided:
+        typer.echo(f"stopped early: {finished.cut or finished.decided}", err=True)
     if finished.cut and not finished.records:
         raise typer.Exit(3)
     entry = entry_of(finished)
