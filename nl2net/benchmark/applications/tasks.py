@@ -184,8 +184,8 @@ def _flat(value: Task | PublicTask) -> dict[str, Any]:
     return {**found, "kinds": list(value.kinds)}
 
 
-def task_id(application: str, version: int, state: State, faults: tuple[Fault, ...]) -> str:
+def task_id(application: str, version: int, state: State, faults: tuple[Fault, ...], words: str = "") -> str:
     """Canonical id: the same for the same state and actions, in whatever order the faults were made."""
     actions = sorted(canonical(fault.to_json()) for fault in faults)
-    text = canonical([application, version, state.digest, actions])
+    text = canonical([application, version, state.digest, actions, words])
     return f"{application}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
