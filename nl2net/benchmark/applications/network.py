@@ -48,8 +48,7 @@ class NetworkExecutor(Executor):
         self.network = build(topology, backend=backend)
         self.backend = self.network.backend
         self.flows = state.flows
-        self._pings = [(flow.source, flow.target) for flow in self.flows if not flow.port]
-        self._connects = [(flow.source, flow.target, flow.port) for flow in self.flows if flow.port]
+        self._texts: dict[str, tuple[Mapping[str, Any], str]] = {}
         try:
             for item in state.data.get("setup", ()):
                 applied = self.network.apply(operation_from_json(item))
@@ -91,7 +90,16 @@ class NetworkExecutor(Executor):
 
     def digest(self) -> str:
         """Digest of all nodes and policies."""
-        return _digest(self.network.state())
+        state = self.network.state()
+        parts = [self._text(name, item) for name, item in state["nodes"].items()]
+        return hash_text("\n".join([*parts, canonical(state["policies"])]))
+
+    def _text(self, name: str, item: Mapping[str, Any]) -> str:
+        """Canonical text of a node; the simulator hands out the same object until a node changes."""
+        known = self._texts.get(name)
+        if known is None or known[0] is not item:
+            known = self._texts[name] = (item, f"{name} {canonical(item)}")
+        return known[1]
 
     def close(self) -> None:
         """Take the network down."""
@@ -152,11 +160,12 @@ class ClusterExecutor(NetworkExecutor):
 
     def digest(self) -> str:
         """Digest of the policies."""
-        return _digest(self.network.state()["policies"])
+        return hash_text(canonical(self.network.state()["policies"]))
 
 
-def _digest(value: Any) -> str:
-    return "sha256:" + hashlib.sha256(canonical(value).encode()).hexdigest()
+def hash_text(text: str) -> str:
+    """``sha256:`` and the digest."""
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 
 
 def read(manifest: Mapping[str, Any]) -> NetworkPolicy:

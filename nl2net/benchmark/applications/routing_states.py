@@ -97,7 +97,7 @@ def _add_lans(draft: _Draft, homes: Sequence[str], stream: Stream) -> None:
     used: dict[str, int] = {}
     for number, home in enumerate(homes):
         used[home] = used.get(home, 0) + 1
-        hosts = stream.between(1, 3 if len(homes) < 4 else 2)
+        hosts = stream.between(1, 3) if homes[0] == homes[-1] else 1 + stream.chance(25)
         names = tuple(f"{roles[number]}{index + 1}" for index in range(hosts))
         lan = Lan(home, f"lan{used[home]}", f"{start}.{thirds[number]}.0/24", names)
         draft.lans.append(lan)
@@ -162,7 +162,7 @@ def _barrier(first: Lan, second: Lan, stream: Stream) -> AddFilter:
 
 
 def _flows(lans: Sequence[Lan], routers: Sequence[str], apart: tuple[Lan, Lan] | None) -> list[Flow]:
-    """Hosts to hosts both ways and hosts to routers: the latter show what a router does to its own packets."""
+    """Hosts to hosts both ways, and one host of each LAN to the routers, which shows what they do to own packets."""
     pairs = set() if apart is None else {(apart[0].prefix, apart[1].prefix), (apart[1].prefix, apart[0].prefix)}
     found = []
     for near in lans:
@@ -170,7 +170,7 @@ def _flows(lans: Sequence[Lan], routers: Sequence[str], apart: tuple[Lan, Lan] |
             for far in lans:
                 allowed = (near.prefix, far.prefix) not in pairs
                 found += [Flow(source, target, 0, allowed) for target in far.hosts if target != source]
-            found += [Flow(source, router, 0, True) for router in routers]
+        found += [Flow(near.hosts[0], router, 0, True) for router in routers]
     return found
 
 

@@ -134,11 +134,10 @@ class Workbench:
         Raises
         ------
         Rejected
-            A reason of `alone`, ``same place``, ``masked``, ``unsafe`` or ``not repaired``.
+            A reason of `alone`, ``masked``, ``unsafe`` or ``not repaired``.
         """
-        if len({fault.place for fault in faults}) < len(faults):
-            raise Rejected("same place")
         alone = [self.alone(fault) for fault in faults]
+        _check_shadows(alone)
         start = self._together(faults)
         if len(faults) > 1:
             self._check_masks(faults, alone, start)
@@ -163,9 +162,26 @@ class Workbench:
             raise Rejected("masked")
         if len(faults) > 2:
             for left_out in range(len(faults)):
-                others = [fault for place, fault in enumerate(faults) if place != left_out]
-                if self._together(others) == start:
+                rest = [number for number in range(len(faults)) if number != left_out]
+                # Flows that only the fault left out explains tell soonest; all others only if those do not.
+                told = start - frozenset[int]().union(*(alone[number].wrong for number in rest))
+                order = [*sorted(told), *sorted(frozenset(range(len(self.state.flows))) - told)]
+                if not self._differs([faults[number] for number in rest], start, order):
                     raise Rejected("masked")
+
+    def _differs(self, faults: Sequence[Fault], start: Wrong, order: Sequence[int]) -> bool:
+        """Whether these faults by themselves show something else than ``start``."""
+        changed = self._break(faults)
+        flows = self.state.flows
+        step = max(1, len(order) // 8)
+        parts = (order[first : first + step] for first in range(0, len(order), step))
+        found = any(
+            (flows[place].allowed != seen.passed) != (place in start)
+            for part in parts
+            for place, seen in zip(part, self._executor.probe(part), strict=True)
+        )
+        self._back(changed)
+        return found
 
     def _rehearse(self, faults: Sequence[Fault], lines: Sequence[Command]) -> str:
         """Run a repair on the broken network: why it fails, or nothing."""
@@ -186,6 +202,14 @@ class Workbench:
             reason = "not repaired"
         self._back()
         return reason
+
+
+def _check_shadows(alone: Sequence[Alone]) -> None:
+    """Turn away early what would nearly always be masked: a fault all of whose symptoms others show as well."""
+    for place, item in enumerate(alone):
+        others = [other.wrong for number, other in enumerate(alone) if number != place]
+        if others and item.wrong <= frozenset[int]().union(*others):
+            raise Rejected("masked")
 
 
 def wrong_flows(state: State, observed: Sequence[Observed]) -> Wrong:

@@ -43,7 +43,7 @@ class ClusterModel:
         if node != self._node or packet.reply:
             return packet
         found = self._services.get((packet.target, packet.protocol, packet.port))
-        return packet if found is None else replace(packet, target=found[0], port=found[1])
+        return packet if found is None else packet.sent_to(*found)
 
     def gate(self, node: str, packet: Packet, _inward: str, _outward: str) -> Packet | None:
         """The packet when policies admit it, else ``None``."""
@@ -58,4 +58,4 @@ class ClusterModel:
     @staticmethod
     def _hairpin(packet: Packet) -> Packet:
         # A pod that reaches itself through its service would drop its own address as source.
-        return replace(packet, source=number(GATEWAY)) if packet.source == packet.target else packet
+        return packet.sent_from(number(GATEWAY)) if packet.source == packet.target else packet

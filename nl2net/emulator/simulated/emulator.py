@@ -68,6 +68,7 @@ class SimulatedEmulator(Emulator):
         self._cluster = ClusterModel(topology.cluster, CLUSTER_NODE)
         self._fabric = Fabric(self._nodes)
         self._forwarder = Forwarder(self._nodes, self._fabric, self._cluster.translate, self._cluster.gate)
+        self._states: dict[str, dict[str, Any]] = {}
         self._listens = {(node.name, port.number) for node in topology.nodes for port in node.listens}
         self._build()
 
@@ -98,13 +99,22 @@ class SimulatedEmulator(Emulator):
         if isinstance(operation, PutPolicy | DeletePolicy):
             return self._apply_policy(operation)
         node = self._nodes[operation.node]
-        before = node.state()
+        before = self._state_of(node)
         try:
             self._change(node, operation)
         except Refusal as refusal:
             return Applied(False, str(refusal))
-        self._fabric.forget()
-        return Applied(True, inverse=plan_node(node.name, node.state(), before))
+        finally:  # a refusal may come after a part of the change
+            self._states.pop(node.name, None)
+            node.forget()
+            self._fabric.forget()
+        return Applied(True, inverse=plan_node(node.name, self._state_of(node), before))
+
+    def _state_of(self, node: NodeModel) -> dict[str, Any]:
+        """State of a node, kept until an operation changes it: the same object as long as nothing has happened."""
+        if node.name not in self._states:
+            self._states[node.name] = node.state()
+        return self._states[node.name]
 
     def _apply_policy(self, operation: PutPolicy | DeletePolicy) -> Applied:
         policies = dict(self._cluster.policies)
@@ -263,7 +273,7 @@ class SimulatedEmulator(Emulator):
     def state(self) -> Mapping[str, Any]:
         """Canonical state of all nodes and policies."""
         return {
-            "nodes": {name: node.state() for name, node in sorted(self._nodes.items())},
+            "nodes": {name: self._state_of(node) for name, node in sorted(self._nodes.items())},
             "policies": {key: dict(policy.manifest) for key, policy in sorted(self._cluster.policies.items())},
         }
 
