@@ -98,6 +98,7 @@ class Maker:
         self._seed = seed
         self._split = Split(split)
         self._benches: OrderedDict[int, Workbench] = OrderedDict()
+        self._menu: dict[tuple[int, str, int], Fault | None] = {}
 
     def types(self, levels: Sequence[int]) -> list[tuple[Kinds, int]]:
         """Sets of kinds with their repeats: everything that one round consists of."""
@@ -138,8 +139,10 @@ class Maker:
         return None
 
     def _fault(self, bench: Workbench, number: int, kind: str, stream: Stream) -> Fault:
-        draw = self._stream("fault", number, kind, stream.below(_MENU))
-        fault = self._application.make_fault(bench.state, kind, draw)
+        key = (number, kind, stream.below(_MENU))
+        if key not in self._menu:
+            self._menu[key] = self._application.make_fault(bench.state, kind, self._stream("fault", *key))
+        fault = self._menu[key]
         if fault is None:
             raise Rejected("no room")
         return fault
@@ -147,6 +150,7 @@ class Maker:
     def _bench(self, number: int) -> Workbench:
         """The workbench of one network; drawn again while the network does not fulfil its own intent."""
         if number not in self._benches:
+            self._menu = {key: fault for key, fault in self._menu.items() if key[0] in self._benches}
             for attempt in range(_ATTEMPTS):
                 state = self._application.make_state(self._stream("state", number, attempt))
                 try:

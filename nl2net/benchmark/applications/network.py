@@ -160,7 +160,8 @@ class ClusterExecutor(NetworkExecutor):
 
     def digest(self) -> str:
         """Digest of the policies."""
-        return hash_text(canonical(self.network.state()["policies"]))
+        policies = self.network.state()["policies"]
+        return hash_text("\n".join(self._text(name, item) for name, item in policies.items()))
 
 
 def hash_text(text: str) -> str:

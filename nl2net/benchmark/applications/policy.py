@@ -38,7 +38,7 @@ class Policy(Application):
 
     def make_fault(self, state: State, kind: str, stream: Stream) -> Fault | None:
         """Spoil one policy."""
-        spoilt = make_manifest(read_cluster(state), kind, stream)
+        spoilt = make_manifest(read_cluster(state), state.flows, kind, stream)
         if spoilt is None:
             return None
         place = f"{spoilt['metadata']['namespace']}/{spoilt['metadata']['name']}"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from nl2net.benchmark.applications.base import Flow
 from nl2net.benchmark.applications.policy_states import DNS_EGRESS, peer
-from nl2net.emulator.kubernetes.objects import Cluster
+from nl2net.emulator.kubernetes.objects import Cluster, Pod
 from nl2net.emulator.kubernetes.policy import NetworkPolicy
 from nl2net.golden.streams import Stream
 
@@ -35,7 +36,7 @@ def missing_source(_: Cluster, __: NetworkPolicy, spec: Spec, stream: Stream) ->
 
 def open_source(cluster: Cluster, policy: NetworkPolicy, spec: Spec, stream: Stream) -> bool:
     """A stranger is admitted: one service, a whole namespace, everyone on the port, or everyone on any port."""
-    strangers = [pod for pod in cluster.pods if pod.namespace != "kube-system" and not policy.pods.matches(pod.labels)]
+    strangers = [pod for pod in cluster.pods if pod.namespace != "kube-system" and not _selects(policy, pod)]
     stranger = stream.pick(strangers)
     variants: list[dict[str, Any]] = [
         {"from": [peer(stranger.namespace, stranger.name, policy.namespace)]},
@@ -76,7 +77,7 @@ def wrong_protocol(_: Cluster, __: NetworkPolicy, spec: Spec, stream: Stream) ->
 
 def narrow_egress(cluster: Cluster, policy: NetworkPolicy, spec: Spec, stream: Stream) -> bool:
     """Less may leave: only to a few services, without the name server, or a target forgotten."""
-    services = [pod for pod in cluster.pods if pod.namespace != "kube-system" and not policy.pods.matches(pod.labels)]
+    services = [pod for pod in cluster.pods if pod.namespace != "kube-system" and not _selects(policy, pod)]
     chosen = stream.sample(services, min(len(services), stream.between(1, 2)))
     few: dict[str, Any] = {"to": [peer(pod.namespace, pod.name, policy.namespace) for pod in chosen]}
     variants: list[list[dict[str, Any]]] = [[few], [few, dict(DNS_EGRESS)], [dict(DNS_EGRESS)]]
@@ -97,12 +98,23 @@ MAKERS: Mapping[str, Maker] = {
 }
 
 
-def make_manifest(cluster: Cluster, kind: str, stream: Stream) -> dict[str, Any] | None:
+def make_manifest(cluster: Cluster, flows: Sequence[Flow], kind: str, stream: Stream) -> dict[str, Any] | None:
     """A policy of the cluster with a fault of that kind, or ``None`` where the policy drawn has no room for it."""
-    single = [policy for policy in cluster.policies if policy.ingress or policy.egress]
-    policy = stream.pick(single)
+    if kind == "narrow_egress":
+        callers = {flow.source for flow in flows if flow.allowed}
+        pods = [pod for pod in cluster.pods if pod.key in callers]
+        fitting = [p for p in cluster.policies if p.egress and any(_selects(p, pod) for pod in pods)]
+    else:
+        fitting = [policy for policy in cluster.policies if policy.ingress]
+    if not fitting:
+        return None
+    policy = stream.pick(fitting)
     spoilt: dict[str, Any] = copy.deepcopy(dict(policy.manifest))
     spec = spoilt["spec"]
     spec.setdefault("ingress", [])
     spec.setdefault("egress", [])
     return spoilt if MAKERS[kind](cluster, policy, spec, stream) else None
+
+
+def _selects(policy: NetworkPolicy, pod: Pod) -> bool:
+    return policy.namespace == pod.namespace and policy.pods.matches(pod.labels)

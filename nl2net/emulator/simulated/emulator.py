@@ -118,7 +118,7 @@ class SimulatedEmulator(Emulator):
 
     def _apply_policy(self, operation: PutPolicy | DeletePolicy) -> Applied:
         policies = dict(self._cluster.policies)
-        before = {key: policy.manifest for key, policy in policies.items()}
+        before = self._cluster.manifests()
         if isinstance(operation, PutPolicy):
             try:
                 policy = read_policy(operation.manifest)
@@ -128,8 +128,7 @@ class SimulatedEmulator(Emulator):
         elif policies.pop(f"{operation.namespace}/{operation.name}", None) is None:
             return Applied(False, "not-found")
         self._cluster.change(policies)
-        after = {key: policy.manifest for key, policy in policies.items()}
-        return Applied(True, inverse=plan_policies(after, before))
+        return Applied(True, inverse=plan_policies(self._cluster.manifests(), before))
 
     def _change(self, node: NodeModel, operation: Operation) -> None:
         match operation:
@@ -227,15 +226,18 @@ class SimulatedEmulator(Emulator):
         """Follow name lookup, connection request and answer per pair."""
         started = time.perf_counter()
         chosen = all_services(self.topology) if pairs is None else pairs
-        probes = tuple(self._connect(self.topology.find(s), target, port, resolve) for s, target, port in chosen)
+        lookups: dict[str, Reason] | None = {} if resolve else None
+        probes = tuple(self._connect(self.topology.find(s), target, port, lookups) for s, target, port in chosen)
         return self._matrix(probes, started)
 
-    def _connect(self, source: str, target: str, port: int, resolve: bool) -> Probe:
+    def _connect(self, source: str, target: str, port: int, lookups: dict[str, Reason] | None) -> Probe:
+        """One connection; ``lookups`` remembers within a matrix whether a source reaches the name server."""
         service = service_address(self.topology, target, source)
         stage = ""
-        if service and resolve:
-            reason, _ = self._exchange(source, DNS_SERVICE.address, "udp", 53)
-            if reason is not Reason.OK:  # a resolver sees no ICMP error, only silence
+        if service and lookups is not None:
+            if source not in lookups:
+                lookups[source], _ = self._exchange(source, DNS_SERVICE.address, "udp", 53)
+            if lookups[source] is not Reason.OK:  # a resolver sees no ICMP error, only silence
                 return Probe(source, target, False, Reason.TIMEOUT, port=port)
             stage = "dns"
         address = service or target_address(self.topology, target)
@@ -274,7 +276,7 @@ class SimulatedEmulator(Emulator):
         """Canonical state of all nodes and policies."""
         return {
             "nodes": {name: self._state_of(node) for name, node in sorted(self._nodes.items())},
-            "policies": {key: dict(policy.manifest) for key, policy in sorted(self._cluster.policies.items())},
+            "policies": self._cluster.manifests(),
         }
 
     def close(self) -> None:
