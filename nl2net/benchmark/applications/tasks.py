@@ -32,8 +32,8 @@ class Budget:
         What is shown of a command's output.
     """
 
-    turns: int = 12
-    commands: int = 40
+    turns: int = 15
+    commands: int = 100
     command_s: float = 5.0
     seconds: float = 900.0
     output_chars: int = 6000
