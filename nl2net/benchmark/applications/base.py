@@ -21,16 +21,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from nl2net.benchmark.applications.flows import Flow, Ticket, write_ticket
 from nl2net.golden.streams import Stream
 
-
-class Flow(NamedTuple):
-    """One line of the intent: whether ``source`` must reach ``target`` (port 0: by ping) or must not."""
-
-    source: str
-    target: str
-    port: int
-    allowed: bool
+__all__ = ["ALLOWED", "Action", "Answer", "Application", "Changed", "Command", "Executor", "Fault", "Flow", "Observed"]
+__all__ += ["State", "Ticket", "Verdict", "canonical"]
 
 
 class Observed(NamedTuple):
@@ -65,7 +60,7 @@ class State:
     Examples
     --------
     >>> State({"ports": 2}, (Flow("a", "b", 0, True),)).digest[:14]
-    'sha256:eeb2e8b'
+    'sha256:31c3b90'
     """
 
     data: Mapping[str, Any]
@@ -127,12 +122,13 @@ class Verdict(NamedTuple):
     """What the allow-list says about one parsed command.
 
     A command that is not offered is refused with ``why`` and costs its turn; a ``forbidden`` one is not run either, and
-    the attempt counts as unsafe.
+    the attempt counts as unsafe. ``changes`` marks a command that may change the network.
     """
 
     allowed: bool
     forbidden: bool = False
     why: str = ""
+    changes: bool = False
 
 
 ALLOWED = Verdict(True)
@@ -160,6 +156,11 @@ class Executor(ABC):
     def observe(self) -> tuple[Observed, ...]:
         """What becomes of each flow of the state now, in their order."""
 
+    def probe(self, places: Sequence[int]) -> tuple[Observed, ...]:
+        """What becomes of some flows, by position; worth overriding where one flow costs less than all."""
+        found = self.observe()
+        return tuple(found[place] for place in places)
+
     @abstractmethod
     def run(self, place: str, words: Sequence[str], *, timeout_s: float) -> Answer:
         """Run one parsed command that the allow-list has passed."""
@@ -170,8 +171,10 @@ class Executor(ABC):
 
     def undo(self, changed: Sequence[Changed]) -> bool:
         """Take back actions, the last one first; whether all inverses were accepted."""
-        return all([self.apply(action).accepted for item in reversed(changed) for action in item.inverse])
+        inverse = [action for item in reversed(changed) for action in item.inverse]
+        return sum(self.apply(action).accepted for action in inverse) == len(inverse)
 
+    @abstractmethod
     def close(self) -> None:
         """Take the network down; may be called again."""
 
@@ -211,8 +214,14 @@ class Application(ABC):
 
     @abstractmethod
     def describe(self, state: State) -> Mapping[str, Any]:
-        """What an agent is told about the network: ``places`` where commands run, ``commands`` by example, and a plan."""
+        """What an agent is told: ``places`` where commands run, ``commands`` by example, and a plan of the network."""
 
-    @abstractmethod
-    def ticket(self, state: State, symptoms: Sequence[int], stream: Stream, *, split: str) -> str:
-        """The complaint in words. ``symptoms`` are positions of the flows that are not as intended, none if healthy."""
+    def ticket(self, state: State, symptoms: Sequence[int], stream: Stream, *, split: str) -> Ticket:
+        """The complaint in words.
+
+        Parameters
+        ----------
+        symptoms : sequence of int
+            Positions of the flows that are not as intended; none for a healthy control.
+        """
+        return write_ticket([state.flows[place] for place in symptoms], state.flows, stream, split=split)

@@ -32,8 +32,8 @@ class Budget:
         What is shown of a command's output.
     """
 
-    turns: int = 12
-    commands: int = 40
+    turns: int = 15
+    commands: int = 100
     command_s: float = 5.0
     seconds: float = 900.0
     output_chars: int = 6000
@@ -184,8 +184,8 @@ def _flat(value: Task | PublicTask) -> dict[str, Any]:
     return {**found, "kinds": list(value.kinds)}
 
 
-def task_id(application: str, version: int, state: State, faults: tuple[Fault, ...]) -> str:
+def task_id(application: str, version: int, state: State, faults: tuple[Fault, ...], words: str = "") -> str:
     """Canonical id: the same for the same state and actions, in whatever order the faults were made."""
     actions = sorted(canonical(fault.to_json()) for fault in faults)
-    text = canonical([application, version, state.digest, actions])
+    text = canonical([application, version, state.digest, actions, words])
     return f"{application}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
