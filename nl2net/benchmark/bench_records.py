@@ -8,10 +8,10 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from nl2net.benchmark.episode import EpisodeRecord
+from nl2net.benchmark.interactive import EpisodeRecord
 from nl2net.benchmark.items import Item
 from nl2net.benchmark.runs import Manifest, append_line, check_manifest, complete_lines
-from nl2net.benchmark.scoring import Outcome
+from nl2net.benchmark.scoring import Ending, Outcome
 from nl2net.errors import DataError
 from nl2net.model import Usage
 
@@ -105,7 +105,7 @@ def record_of_episode(item: Item, episode: EpisodeRecord, trial: int, usage: Usa
     """The record of an interactive task."""
     details = {
         name: getattr(episode, name)
-        for name in ("backend", "diagnosed", "regressions", "undone", "blocked", "forbidden", "changes")
+        for name in ("backend", "diagnosed", "progress", "regressions", "undone", "blocked", "forbidden", "changes")
     }
     solved = episode.outcome is Outcome.SOLVED
     return BenchRecord(
@@ -133,15 +133,14 @@ def record_of_episode(item: Item, episode: EpisodeRecord, trial: int, usage: Usa
         turns=episode.turns,
         commands=episode.commands,
         usage=(episode.usage + usage).to_json(),
-        details=details | {"reference_commands": episode.reference_commands},
+        details=details | {"reference_changes": episode.reference_changes},
         transcript=episode.to_json()["transcript"],
     )
 
 
 def _said_done(episode: EpisodeRecord) -> bool:
     """The agent declared the network mended."""
-    steps = episode.transcript.get("steps", ())
-    return bool(steps) and '"done"' in str(steps[-1].get("reply", ""))
+    return bool(episode.transcript.get("ending") == Ending.DONE)
 
 
 class BenchFolder:

@@ -98,7 +98,9 @@ def render_text(entry: Entry) -> str:
         why = f" ({entry.cut})" if entry.cut else ""
         lines.append(f"incomplete: {len(entry.records)} of {planned}, a random part{why}; the same --out goes on")
     if summary.harness_errors:
-        lines.append(f"harness errors: {summary.harness_errors}" + ("; THE RUN IS VOID" if summary.void else ""))
+        first = next(record.reason for record in entry.records if record.outcome is Outcome.HARNESS)
+        void = "; THE RUN IS VOID" if summary.void else ""
+        lines.append(f"harness errors: {summary.harness_errors}, first: {first[:200]}{void}")
     lines += [f"notice: {text}" for text in summary.easier_than_below]
     lines.append(f"again: {reproduction(manifest)}")
     return "\n".join(lines) + "\n"

@@ -5,21 +5,27 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from nl2net import __version__
 from nl2net.benchmark.agents import AgentAnswer
 from nl2net.benchmark.applications.base import canonical
+from nl2net.benchmark.applications.tasks import Task
 from nl2net.benchmark.bench_records import BenchRecord
 from nl2net.benchmark.bench_runs import open_bench
 from nl2net.benchmark.constructive import unsafe_reason
+from nl2net.benchmark.episode import run_episode
+from nl2net.benchmark.interactive import Observation
+from nl2net.benchmark.interactive_agents import make_interactive_agent
+from nl2net.benchmark.interactive_models import observation_text, system_text
 from nl2net.benchmark.items import Item
 from nl2net.benchmark.judge import Outcome as Verdict
 from nl2net.benchmark.judge import judge
 from nl2net.benchmark.programs import ProgramRunner
 from nl2net.benchmark.suites import PUBLIC, BenchSuite, load_suite
+from nl2net.benchmark.transcripts import read_flows, unpack_matrix
 from nl2net.errors import DataError, UserError
 from nl2net.golden.case import Split
 from nl2net.golden.sources import graph_of
@@ -115,7 +121,7 @@ def _rl_lines(items: Sequence[Item]) -> Iterator[dict[str, Any]]:
 
 def _prompt(item: Item) -> Chat:
     if item.case is None:
-        return []
+        return [{"role": "system", "content": system_text(item.payload_task.public(), "direct")}]
     described = describe_graph(graph_of(item.case), name="bench")
     system = program_system(
         "direct", schema=render_schema(described.schema), graph_class=described.schema.graph_class.name
@@ -133,7 +139,9 @@ def _sft_lines(
             if solved is not None and item.id not in solved:
                 left_out["not solved and safe"] += 1
                 continue
-            messages = _program_chat(item, solved and solved[item.id], runner, left_out)
+            record = None if solved is None else solved[item.id]
+            chat = _program_chat if item.case is not None else _episode_chat
+            messages = chat(item, record, runner, left_out)
             if messages:
                 yield {"messages": messages, "meta": _meta(item)}
     finally:
@@ -150,6 +158,34 @@ def _program_chat(item: Item, record: BenchRecord | None, runner: ProgramRunner,
         left_out["not verified in the sandbox"] += 1
         return []
     return [*_prompt(item), {"role": "assistant", "content": fence(program, Library.NETWORKX)}]
+
+
+def _episode_chat(item: Item, record: BenchRecord | None, runner: ProgramRunner, left_out: Counter[str]) -> Chat:
+    """A repair as it went: what was seen, and the reply, turn by turn."""
+    task = item.payload_task
+    if record is None:
+        episode = run_episode(task, make_interactive_agent("oracle", [task]))
+        if not episode.headline:
+            left_out["not verified in the simulator"] += 1
+            return []
+        transcript = episode.transcript
+    else:
+        transcript = record.transcript
+    return [*_prompt(item), *episode_messages(task, transcript)]
+
+
+def episode_messages(task: Task, transcript: Mapping[str, Any]) -> Chat:
+    """Observations and replies of a transcript as a chat."""
+    flows, seen = read_flows(transcript), unpack_matrix(transcript["start"])
+    turns, commands, output = task.budget.turns, task.budget.commands, ""
+    chat: Chat = []
+    for number, step in enumerate(transcript["steps"], start=1):
+        observation = Observation(number, flows, seen, output, turns, commands, task.budget.seconds)
+        chat.append({"role": "user", "content": observation_text(observation)})
+        chat.append({"role": "assistant", "content": step["reply"]})
+        turns, commands, output = turns - 1, commands - step["commands"], step["output"]
+        seen = unpack_matrix(step["matrix"]) if step["matrix"] else seen
+    return chat
 
 
 def verified(item: Item, program: str, runner: ProgramRunner) -> bool:

@@ -64,8 +64,8 @@ class Template:
 class TemplateAgent:
     """Knows every development wording and every vocabulary, and understands nothing.
 
-    A suite that this agent does well on is one that can be gamed. Programs are filled with words of the question and run
-    in the sandbox like any other.
+    A suite that this agent does well on is one that can be gamed. Its programs are filled with words of the question,
+    and run in the sandbox like any other.
     """
 
     name = "template"

@@ -165,10 +165,10 @@ class ModelSession:
             if job.item.task is None:
                 record = solve_case(job.item, self._made["constructive"], trial=job.trial)
             else:
-                record = self._episode(job)
+                record = self._episode(job, work)
         return replace(record, usage=self._ledger.usage_of(work).to_json())
 
-    def _episode(self, job: Job) -> BenchRecord:
+    def _episode(self, job: Job, work: str) -> BenchRecord:
         task = job.item.task
         assert task is not None
         client = self.client(PrivacyGate(None, self._locations.egress_log))  # a generated network: nothing to protect
@@ -176,7 +176,8 @@ class ModelSession:
 
         def complete(messages: list[dict[str, str]]) -> str:
             try:
-                reply = client.complete(messages, purpose=self._agent, max_tokens=_EPISODE_TOKENS)
+                with working_on(work):  # agents of episodes are called on threads of their own
+                    reply = client.complete(messages, purpose=self._agent, max_tokens=_EPISODE_TOKENS)
             except BudgetError as error:
                 stopped.append(error)
                 raise
