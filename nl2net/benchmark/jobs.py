@@ -17,7 +17,7 @@ from importlib import import_module
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
-from nl2net.errors import Nl2netError, UserError
+from nl2net.errors import Nl2netError, Unavailable, UserError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -171,7 +171,9 @@ def _start(ray: Any, workers: int) -> None:
     # Workers find the same modules as this process, also those of folders that were added to its path.
     environment = {"env_vars": {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}}
     common = {"log_to_driver": False, "configure_logging": False, "runtime_env": environment}
-    if os.environ.get("RAY_ADDRESS"):
-        ray.init(address="auto", **common)
-    else:
-        ray.init(num_cpus=workers, include_dashboard=False, **common)
+    where = {"address": "auto"} if os.environ.get("RAY_ADDRESS") else {"num_cpus": workers, "include_dashboard": False}
+    try:
+        ray.init(**where, **common)
+    except Exception as error:  # Ray raises what it likes here
+        hint = "Try again when the machine is less busy, or use the engine processes."
+        raise Unavailable(f"Ray did not start: {error}", hint=hint) from error

@@ -87,8 +87,7 @@ def reward(task: Task, transcript: Mapping[str, Any]) -> Reward:
 def _harmful_turns(allowed: Sequence[bool], rows: Sequence[Sequence[bool]]) -> int:
     """Turns that broke a flow which was as intended."""
     return sum(
-        any(a == b != c for a, b, c in zip(allowed, before, after, strict=True))
-        for before, after in pairwise(rows)
+        any(a == b != c for a, b, c in zip(allowed, before, after, strict=True)) for before, after in pairwise(rows)
     )
 
 
