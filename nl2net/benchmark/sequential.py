@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
@@ -60,6 +61,11 @@ def boundaries(times: Sequence[float], *, kind: str = "obrien-fleming", level: f
     """
     if not times or sorted(set(times)) != list(times) or times[0] <= 0 or not math.isclose(times[-1], 1.0):
         raise UserError("looks are rising shares of the cases, the last one 1")
+    return list(_boundaries(tuple(times), kind, level))
+
+
+@lru_cache(maxsize=64)
+def _boundaries(times: tuple[float, ...], kind: str, level: float) -> tuple[float, ...]:
     alpha = (1 - level) / 2
     limits: list[float] = []
     grid: Floats = np.zeros(1)
@@ -72,7 +78,7 @@ def boundaries(times: Sequence[float], *, kind: str = "obrien-fleming", level: f
         grid, density = _advance(grid, density, step, limit * math.sqrt(time))
         limits.append(limit)
         used, before = used + allowed, time
-    return limits
+    return tuple(limits)
 
 
 def _limit(grid: Floats, density: Floats, step: float, time: float, allowed: float) -> float:
