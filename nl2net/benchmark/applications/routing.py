@@ -157,7 +157,8 @@ def _filter(operation: AddFilter | RemoveFilter) -> str:
     parts += ["-d", operation.destination] if operation.destination else []
     parts += ["-p", operation.protocol] if operation.protocol else []
     parts += ["--dport", str(operation.port)] if operation.port else []
-    return " ".join([*parts, "-j", operation.action.upper()])
+    tail = ["--reject-with", "icmp-admin-prohibited"] if operation.action == "reject" else []
+    return " ".join([*parts, "-j", operation.action.upper(), *tail])
 
 
 def make() -> Routing:
