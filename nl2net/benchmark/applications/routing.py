@@ -157,8 +157,7 @@ def _filter(operation: AddFilter | RemoveFilter) -> str:
     parts += ["-d", operation.destination] if operation.destination else []
     parts += ["-p", operation.protocol] if operation.protocol else []
     parts += ["--dport", str(operation.port)] if operation.port else []
-    tail = ["--reject-with", "icmp-admin-prohibited"] if operation.action == "reject" else []
-    return " ".join([*parts, "-j", operation.action.upper(), *tail])
+    return " ".join([*parts, "-j", operation.action.upper()])
 
 
 def make() -> Routing:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 Outcome = tuple[int, str]
 _FLAGS = {"-s": "source", "--source": "source", "-d": "destination", "--destination": "destination"}
 _FLAGS |= {"-p": "protocol", "--protocol": "protocol", "--dport": "port", "-j": "action", "--jump": "action"}
-_REJECT = ["--reject-with", "icmp-admin-prohibited"]
 
 
 def iptables(network: Emulator, node: str, arguments: list[str]) -> Outcome:
@@ -37,11 +36,9 @@ def iptables(network: Emulator, node: str, arguments: list[str]) -> Outcome:
                 return 1, "iptables: Index of deletion too big.\n"
             return apply(network, RemoveFilter(node, _chain(chain), **filters[int(number) - 1]))
         case ["-D" | "--delete", chain, *rest]:
-            bad = (1, "iptables: Bad rule (does a matching rule exist in that chain?).\n")
-            if _other_reject(rest):
-                return bad
             status, text = apply(network, RemoveFilter(node, _chain(chain), **_match(rest)))
-            return bad if status else (0, text)
+            bad = "iptables: Bad rule (does a matching rule exist in that chain?).\n"
+            return (1, bad) if status else (0, text)
         case ["-A" | "--append", chain, *rest]:
             return apply(network, AddFilter(node, _chain(chain), **_match(rest)))
         case ["-I" | "--insert", chain, number, *rest] if number.isdigit():
@@ -58,16 +55,8 @@ def _chain(text: str) -> str:
     return text.lower()
 
 
-def _other_reject(words: list[str]) -> bool:
-    """Whether a rule rejects in another way than the filters of operations do, as plain ``-j REJECT`` does."""
-    return "REJECT" in words and words[-2:] != _REJECT
-
-
 def _match(words: list[str]) -> dict[str, Any]:
     found: dict[str, Any] = {"source": "", "destination": "", "protocol": "", "port": 0, "action": ""}
-    if _other_reject(words):
-        raise Unsupported
-    words = words[:-2] if words[-2:] == _REJECT else words
     rest = [word for word in words if word not in {"tcp", "udp", "-m"} or words[words.index(word) - 1] == "-p"]
     if len(rest) % 2:
         raise Unsupported
@@ -109,8 +98,7 @@ def _rule(item: Mapping[str, Any]) -> str:
         f"-d {item['destination']}" if item["destination"] else "",
     ]
     parts += [f"-p {item['protocol']}" if item["protocol"] else "", f"--dport {item['port']}" if item["port"] else ""]
-    tail = _REJECT if item["action"] == "reject" else []
-    return " ".join([*(part for part in parts if part), f"-j {item['action'].upper()}", *tail])
+    return " ".join([*(part for part in parts if part), f"-j {item['action'].upper()}"])
 
 
 def nft(network: Emulator, node: str, arguments: list[str]) -> Outcome:
