@@ -83,7 +83,7 @@ def traffic_filter(site: Site, stream: Stream) -> Made:
     """A filter too many: for a subnet at the router itself, or for what it passes on."""
     lan = stream.pick(site.lans)
     router = stream.pick(site.routers)
-    action = stream.pick(["drop", "reject"])
+    action = "drop"  # iptables cannot list or delete a reject that nft made, so no agent could repair one
     protocol = stream.pick(["", "icmp"])
     head = stream.chance(50)
     place = 0 if head else None

@@ -54,7 +54,7 @@ def draw_state(stream: Stream) -> State:
     _add_routes(draft, names, edges)
     topology = Topology("star" if star else "mesh", tuple(draft.nodes), tuple(draft.links), tuple(draft.routes))
     apart = _apart(draft.lans, stream)
-    setup = [] if apart is None else [operation_to_json(_barrier(*apart, stream))]
+    setup = [] if apart is None else [operation_to_json(_barrier(*apart))]
     data = {"topology": topology_to_json(topology), "setup": setup, "lans": [_lan_json(lan) for lan in draft.lans]}
     return State(data, tuple(_flows(draft.lans, names, apart)))
 
@@ -156,9 +156,8 @@ def _apart(lans: Sequence[Lan], stream: Stream) -> tuple[Lan, Lan] | None:
     return first, second
 
 
-def _barrier(first: Lan, second: Lan, stream: Stream) -> AddFilter:
-    action = stream.pick(["drop", "reject"])
-    return AddFilter(second.router, "forward", action, source=first.prefix, destination=second.prefix)
+def _barrier(first: Lan, second: Lan) -> AddFilter:
+    return AddFilter(second.router, "forward", "drop", source=first.prefix, destination=second.prefix)
 
 
 def _flows(lans: Sequence[Lan], routers: Sequence[str], apart: tuple[Lan, Lan] | None) -> list[Flow]:
