@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +20,15 @@ _DEVELOPMENT_TASKS = 40
 _GRAM = 6  # questions of a dozen words share no longer runs by chance
 
 
-def development_questions(applications: Sequence[str]) -> list[str]:
+@cache
+def development_questions(applications: tuple[str, ...]) -> tuple[str, ...]:
     """Questions of the development split that anybody may have seen."""
     found = [pair.question for pair in development_pairs() if pair.application in applications]
     interactive = tuple(name for name in applications if name in INTERACTIVE)
     if interactive:
         order = Order(interactive, _DEVELOPMENT_TASKS, seed="public-1", split="dev")
         found += [item.question for item in make_items(order).items]
-    return found
+    return tuple(found)
 
 
 def originality(suite: BenchSuite, earlier: Sequence[Path]) -> dict[str, dict[str, Any]]:
@@ -45,7 +47,9 @@ def originality(suite: BenchSuite, earlier: Sequence[Path]) -> dict[str, dict[st
     is about wordings: those of the evaluation split are not those of development, and repeat from seed to seed.
     """
     questions = [item.question for item in suite.items]
-    sources: dict[str, list[str]] = {"development": development_questions(suite.header.order["applications"])}
+    sources: dict[str, Sequence[str]] = {
+        "development": development_questions(tuple(suite.header.order["applications"]))
+    }
     for name, path in shipped_suites().items():
         sources[f"shipped {name}"] = [case.question for case in load_golden(path).cases]
     for path in earlier:

@@ -22,7 +22,7 @@ from scipy.special import ndtr
 from nl2net.errors import UserError
 
 _NORMAL = NormalDist()
-_POINTS = 1201  # of the grid on which the density is followed
+_POINTS = 601  # of the grid on which the density is followed
 SPENDING = ("obrien-fleming", "pocock")
 Floats = npt.NDArray[np.float64]
 
