@@ -19,6 +19,7 @@ COMMANDS: tuple[str, ...] = (
     "run",
     "graph",
     "golden",
+    "bench",
     "emulate",
     "segment",
     "investigate",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, asdict, fields
+from dataclasses import MISSING, fields
 from typing import Any, TypeVar
 
 from nl2net.emulator.operations import (
@@ -67,8 +67,7 @@ def operation_to_json(operation: Operation) -> dict[str, Any]:
     """
     if isinstance(operation, PutPolicy):
         return {"op": operation.op, "manifest": dict(operation.manifest)}
-    defaults = {item.name: item.default for item in fields(operation)}
-    kept = {name: value for name, value in asdict(operation).items() if value != defaults[name]}
+    kept = {item.name: value for item in fields(operation) if (value := getattr(operation, item.name)) != item.default}
     return {"op": operation.op, **kept}
 
 

@@ -68,6 +68,7 @@ class SimulatedEmulator(Emulator):
         self._cluster = ClusterModel(topology.cluster, CLUSTER_NODE)
         self._fabric = Fabric(self._nodes)
         self._forwarder = Forwarder(self._nodes, self._fabric, self._cluster.translate, self._cluster.gate)
+        self._states: dict[str, dict[str, Any]] = {}
         self._listens = {(node.name, port.number) for node in topology.nodes for port in node.listens}
         self._build()
 
@@ -98,17 +99,26 @@ class SimulatedEmulator(Emulator):
         if isinstance(operation, PutPolicy | DeletePolicy):
             return self._apply_policy(operation)
         node = self._nodes[operation.node]
-        before = node.state()
+        before = self._state_of(node)
         try:
             self._change(node, operation)
         except Refusal as refusal:
             return Applied(False, str(refusal))
-        self._fabric.forget()
-        return Applied(True, inverse=plan_node(node.name, node.state(), before))
+        finally:  # a refusal may come after a part of the change
+            self._states.pop(node.name, None)
+            node.forget()
+            self._fabric.forget()
+        return Applied(True, inverse=plan_node(node.name, self._state_of(node), before))
+
+    def _state_of(self, node: NodeModel) -> dict[str, Any]:
+        """State of a node, kept until an operation changes it: the same object as long as nothing has happened."""
+        if node.name not in self._states:
+            self._states[node.name] = node.state()
+        return self._states[node.name]
 
     def _apply_policy(self, operation: PutPolicy | DeletePolicy) -> Applied:
         policies = dict(self._cluster.policies)
-        before = {key: policy.manifest for key, policy in policies.items()}
+        before = self._cluster.manifests()
         if isinstance(operation, PutPolicy):
             try:
                 policy = read_policy(operation.manifest)
@@ -118,8 +128,7 @@ class SimulatedEmulator(Emulator):
         elif policies.pop(f"{operation.namespace}/{operation.name}", None) is None:
             return Applied(False, "not-found")
         self._cluster.change(policies)
-        after = {key: policy.manifest for key, policy in policies.items()}
-        return Applied(True, inverse=plan_policies(after, before))
+        return Applied(True, inverse=plan_policies(self._cluster.manifests(), before))
 
     def _change(self, node: NodeModel, operation: Operation) -> None:
         match operation:
@@ -217,15 +226,18 @@ class SimulatedEmulator(Emulator):
         """Follow name lookup, connection request and answer per pair."""
         started = time.perf_counter()
         chosen = all_services(self.topology) if pairs is None else pairs
-        probes = tuple(self._connect(self.topology.find(s), target, port, resolve) for s, target, port in chosen)
+        lookups: dict[str, Reason] | None = {} if resolve else None
+        probes = tuple(self._connect(self.topology.find(s), target, port, lookups) for s, target, port in chosen)
         return self._matrix(probes, started)
 
-    def _connect(self, source: str, target: str, port: int, resolve: bool) -> Probe:
+    def _connect(self, source: str, target: str, port: int, lookups: dict[str, Reason] | None) -> Probe:
+        """One connection; ``lookups`` remembers within a matrix whether a source reaches the name server."""
         service = service_address(self.topology, target, source)
         stage = ""
-        if service and resolve:
-            reason, _ = self._exchange(source, DNS_SERVICE.address, "udp", 53)
-            if reason is not Reason.OK:  # a resolver sees no ICMP error, only silence
+        if service and lookups is not None:
+            if source not in lookups:
+                lookups[source], _ = self._exchange(source, DNS_SERVICE.address, "udp", 53)
+            if lookups[source] is not Reason.OK:  # a resolver sees no ICMP error, only silence
                 return Probe(source, target, False, Reason.TIMEOUT, port=port)
             stage = "dns"
         address = service or target_address(self.topology, target)
@@ -263,8 +275,8 @@ class SimulatedEmulator(Emulator):
     def state(self) -> Mapping[str, Any]:
         """Canonical state of all nodes and policies."""
         return {
-            "nodes": {name: node.state() for name, node in sorted(self._nodes.items())},
-            "policies": {key: dict(policy.manifest) for key, policy in sorted(self._cluster.policies.items())},
+            "nodes": {name: self._state_of(node) for name, node in sorted(self._nodes.items())},
+            "policies": self._cluster.manifests(),
         }
 
     def close(self) -> None:

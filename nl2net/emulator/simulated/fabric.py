@@ -25,10 +25,12 @@ class Fabric:
     def __init__(self, nodes: dict[str, NodeModel]) -> None:
         self._nodes = nodes
         self._segments: dict[tuple[str, str], tuple[Reached, ...]] = {}
+        self._asked: dict[tuple[str, str, int], Reached | None] = {}
 
     def forget(self) -> None:
-        """A link, an MTU or an impairment changed."""
+        """A link, an address, an MTU or an impairment changed."""
         self._segments.clear()
+        self._asked.clear()
 
     def segment(self, node: str, interface: str) -> tuple[Reached, ...]:
         """Interfaces of hosts and routers that a frame from this interface reaches."""
@@ -69,6 +71,12 @@ class Fabric:
 
     def ask(self, node: str, interface: str, address: int) -> Reached | None:
         """ARP: who on the segment owns the address on any of its interfaces, and can the answer come back?"""
+        key = (node, interface, address)
+        if key not in self._asked:
+            self._asked[key] = self._ask(node, interface, address)
+        return self._asked[key]
+
+    def _ask(self, node: str, interface: str, address: int) -> Reached | None:
         for reached in self.segment(node, interface):
             owner = self._nodes[reached.node]
             if reached.node != node and address in owner.locals and self._answers(reached, node, interface):

@@ -30,6 +30,15 @@ class Packet:
     fragment: bool = False
     reply: bool = False
 
+    # Spelt out, because `dataclasses.replace` would take a third of the time of a matrix.
+    def sent_from(self, source: int) -> Packet:
+        """The same packet with another source."""
+        return Packet(source, self.target, self.protocol, self.port, self.size, self.ttl, self.fragment, self.reply)
+
+    def sent_to(self, target: int, port: int) -> Packet:
+        """The same packet to another address and port."""
+        return Packet(self.source, target, self.protocol, port, self.size, self.ttl, self.fragment, self.reply)
+
 
 @dataclass(frozen=True, slots=True)
 class Fate:
@@ -69,7 +78,7 @@ class Forwarder:
         if decision.kind == "error":
             return Fate(name, packet, decision.reason, at_once=True)
         if decision.kind == "local":
-            packet = replace(packet, source=packet.source or packet.target)
+            packet = packet if packet.source else packet.sent_from(packet.target)
             return self._loop_back(node, packet)
         if decision.kind == "broadcast":
             if socket:
@@ -77,7 +86,7 @@ class Forwarder:
             return self._broadcast(node, decision.dev, packet)
         route = decision.route
         assert route is not None
-        packet = replace(packet, source=packet.source or node.source_for(route))
+        packet = packet if packet.source else packet.sent_from(node.source_for(route))
         mtu = node.interfaces[route.dev].mtu
         if packet.size > mtu:
             if not packet.fragment:

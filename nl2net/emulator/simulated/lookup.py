@@ -5,17 +5,20 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 # Route scopes as Linux numbers them; a gateway must be reached over a route of at least link scope.
 UNIVERSE, LINK, HOST = 0, 253, 254
 MASKS = tuple((0xFFFFFFFF << (32 - length)) & 0xFFFFFFFF for length in range(33))
 
 
+@lru_cache(maxsize=65536)
 def number(text: str) -> int:
     """An IPv4 address as an integer."""
     return int(ipaddress.IPv4Address(text))
 
 
+@lru_cache(maxsize=65536)
 def text(value: int) -> str:
     """An integer as an IPv4 address."""
     return str(ipaddress.IPv4Address(value))

@@ -88,6 +88,7 @@ class NodeModel:
         self.chains = {chain: Chain() for chain in CHAINS}
         self.locals: dict[int, str] = {}
         self.broadcasts: dict[int, str] = {}
+        self._decisions: dict[int, Decision] = {}
 
     # Addresses -----------------------------------------------------------------------------------------------------
 
@@ -259,8 +260,18 @@ class NodeModel:
 
     # Decisions -----------------------------------------------------------------------------------------------------
 
+    def forget(self) -> None:
+        """Something about this node changed: decide afresh."""
+        self._decisions.clear()
+
     def decide(self, target: int) -> Decision:
-        """Local delivery first, then rules, then the main table."""
+        """Local delivery first, then rules, then the main table; remembered until `forget`."""
+        found = self._decisions.get(target)
+        if found is None:
+            found = self._decisions[target] = self._decide(target)
+        return found
+
+    def _decide(self, target: int) -> Decision:
         if target in self.locals:
             return Decision("local", dev=self.locals[target])
         if target in self.broadcasts:
