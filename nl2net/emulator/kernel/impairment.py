@@ -56,6 +56,11 @@ class Impairments:
         """What all delays together may add to one exchange; probes wait so much longer."""
         return 2 * sum(item.values["delay_ms"] + item.values["jitter_ms"] for item in self._active.values()) / 1000
 
+    @property
+    def lossy(self) -> bool:
+        """Whether packets get lost on purpose; then no probe is repeated, for the loss is what is measured."""
+        return any(item.values[name] for item in self._active.values() for name in ("loss", "rate_kbit", "packets_s"))
+
     def apply(self, operation: SetImpairment) -> tuple[str, str]:
         """Set or remove an impairment: the class of the refusal or empty, and what was measured."""
         key = (operation.node, operation.interface)

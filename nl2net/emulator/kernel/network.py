@@ -107,7 +107,8 @@ class Network:
         """Reason, place and time per pair."""
         echoes = [Echo(source, self._address(target)) for source, target in pairs]
         self._settle()
-        answers = ping(self.spaces, echoes, idle_s + self._impairments.round_trip_s)
+        patience = idle_s + self._impairments.round_trip_s
+        answers = ping(self.spaces, echoes, patience, again=not self._impairments.lossy)
         return [(str(answer.reason), self._place_of(answer), answer.rtt_ms) for answer in answers]
 
     def _address(self, target: str) -> str:
@@ -130,9 +131,10 @@ class Network:
         address = self._address(target)
         self._settle()
         patience = idle_s + self._impairments.round_trip_s
+        again = not self._impairments.lossy
         hops = [Hop(source, self.topology.address(source))]
         for ttl in range(1, MAX_TTL + 1):
-            answer = ping(self.spaces, [Echo(source, address, ttl)], patience)[0]
+            answer = ping(self.spaces, [Echo(source, address, ttl)], patience, again=again)[0]
             place = self._place(answer.place)
             if answer.reason in {Reason.TTL_EXCEEDED, Reason.OK}:
                 hops.append(Hop(place, answer.place))
@@ -146,7 +148,8 @@ class Network:
         attempts = [self._attempt(source, target, port, resolve) for source, target, port in pairs]
         open_ones = [attempt for attempt in attempts if attempt.reason is not Reason.NAME]
         patience = idle_s + self._impairments.round_trip_s
-        connect(self.spaces, self._servers, open_ones, resolver=DNS_SERVICE.address, idle_s=patience)
+        again = not self._impairments.lossy
+        connect(self.spaces, self._servers, open_ones, resolver=DNS_SERVICE.address, idle_s=patience, again=again)
         return [(str(attempt.reason), attempt.stage, attempt.rtt_ms) for attempt in attempts]
 
     def _attempt(self, source: str, target: str, port: int, resolve: bool) -> Attempt:
