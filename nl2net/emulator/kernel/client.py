@@ -10,7 +10,6 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path as FilePath
 from typing import Any
 
 from nl2net import errors
@@ -49,8 +48,7 @@ class KernelEmulator(Emulator):
         )
         atexit.register(self.close)
         try:
-            body = {"topology": topology_to_json(topology), "home": str(FilePath.home())}
-            self.build_s: float = self._exchange(body, CALL_LIMIT_S)["wall_s"]
+            self.build_s: float = self._exchange({"topology": topology_to_json(topology)}, CALL_LIMIT_S)["wall_s"]
         except BaseException:
             self.close()
             raise
@@ -109,7 +107,7 @@ class KernelEmulator(Emulator):
         return applied_from_json(answer)
 
     def exec(self, node: str, line: str, *, timeout_s: float = 10.0, output_bytes: int = 65536) -> CommandResult:
-        """Run a command line in bubblewrap inside the node's namespace."""
+        """Run a command line inside the node's namespace, apart from this machine."""
         name = self.topology.find(node)
         words = line.split(maxsplit=1)
         if words and words[0] == "kubectl" and self.topology.cluster is not None:

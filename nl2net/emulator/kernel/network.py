@@ -35,9 +35,8 @@ Outcome = tuple[str, str, float | None]
 class Network:
     """Everything that runs in the worker."""
 
-    def __init__(self, topology: Topology, *, home: str = "") -> None:
+    def __init__(self, topology: Topology) -> None:
         self.topology = topology
-        self._home = home
         self.spaces = build_spaces(topology)
         self._servers = Servers(self.spaces, self._resolve)
         self._impairments = Impairments(self.spaces, topology)
@@ -181,9 +180,7 @@ class Network:
         """Run a command line inside a node."""
         self._changed = True
         self.spaces[node].programs_ran = True
-        return run_line(
-            self.spaces, self._servers, (node, line), timeout_s=timeout_s, limit=output_bytes, home=self._home
-        )
+        return run_line(self.spaces, self._servers, (node, line), timeout_s=timeout_s, limit=output_bytes)
 
     def close(self) -> None:
         """End helper processes and drop the namespaces."""

@@ -49,7 +49,7 @@ def serve() -> None:
                 if network is None:
                     system.enter()
                     started = time.perf_counter()
-                    network = Network(topology_from_json(call["topology"]), home=call["home"])
+                    network = Network(topology_from_json(call["topology"]))
                     write_frame(outgoing, {"result": {"wall_s": time.perf_counter() - started}})
                 else:
                     write_frame(outgoing, {"result": handlers(network)[call["call"]](call["arguments"])})
