@@ -70,9 +70,13 @@ def _show(report: Any, models: dict[str, Any]) -> None:
 def _show_emulator(found: list[dict[str, Any]]) -> None:
     kernel = all(item["works"] for item in found if item["needed"])
     typer.echo(f"emulator: {'kernel and simulated backends work' if kernel else 'only the simulated backend works'}")
+    works = [item["name"] for item in found if item["works"]]
+    if works:
+        typer.echo(f"  tried and working: {', '.join(works)}")
     for item in found:
         if not item["works"]:
-            typer.echo(f"  {item['name']}: {item['reason'].rstrip('.')}. {item['advice']}".rstrip())
+            kind = "needed" if item["needed"] else "optional"
+            typer.echo(f"  {item['name']} ({kind}): {item['reason'].rstrip('.')}. {item['advice']}".rstrip())
 
 
 def _model_lines(models: dict[str, Any]) -> Iterator[str]:

@@ -90,22 +90,22 @@ def _descriptors(output: int) -> None:
 
 def _mount_all(extra: tuple[str, ...]) -> None:
     """Build the new root in a memory file system, then make it the root and throw the old one away."""
-    _mount("none", "/", "", _MS_REC | _MS_PRIVATE)
+    system.mount("none", "/", "", _MS_REC | _MS_PRIVATE)
     listed = list(view.shown(extra))
-    _mount("none", _BASE, "tmpfs", _MS_NOSUID | _MS_NODEV, f"size={view.TEMPORARY_BYTES},mode=755")
+    system.mount("none", _BASE, "tmpfs", _MS_NOSUID | _MS_NODEV, f"size={view.TEMPORARY_BYTES},mode=755")
     for item in listed:
         target = _BASE + item.path
         if item.link:
             Path(target).symlink_to(item.link)
             continue
         _place(Path(item.path), target)
-        _mount(item.path, target, "", _MS_BIND | _MS_REC)
+        system.mount(item.path, target, "", _MS_BIND | _MS_REC)
         _read_only(target, recursive=True)
     _devices()
     _processes()
     for folder in view.MEMORY_FOLDERS:
         Path(_BASE + folder).mkdir(parents=True, exist_ok=True)
-        _mount("none", _BASE + folder, "tmpfs", _MS_NOSUID | _MS_NODEV, f"size={view.TEMPORARY_BYTES},mode=1777")
+        system.mount("none", _BASE + folder, "tmpfs", _MS_NOSUID | _MS_NODEV, f"size={view.TEMPORARY_BYTES},mode=1777")
     old = f"{_BASE}/.old"
     Path(old).mkdir()
     _call("syscall", _SYS_PIVOT_ROOT[os.uname().machine], _BASE.encode(), old.encode())
@@ -119,7 +119,7 @@ def _devices() -> None:
     for name in view.DEVICES:
         target = f"{_BASE}/dev/{name}"
         _place(Path("/dev", name), target)
-        _mount(f"/dev/{name}", target, "", _MS_BIND)
+        system.mount(f"/dev/{name}", target, "", _MS_BIND)
     for link, target in (("fd", "/proc/self/fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2")):
         Path(f"{_BASE}/dev/{link}").symlink_to(target)
 
@@ -128,14 +128,14 @@ def _processes() -> None:
     """A fresh procfs; of its switches only those of the network, which belong to the node, can be set."""
     proc = f"{_BASE}/proc"
     Path(proc).mkdir()
-    _mount("proc", proc, "proc", _MS_NOSUID | _MS_NODEV)
+    system.mount("proc", proc, "proc", _MS_NOSUID | _MS_NODEV)
     for name in _PROC_LOCKED:
         path = f"{proc}/{name}"
         if Path(path).exists():
-            _mount(path, path, "", _MS_BIND | _MS_REC)
+            system.mount(path, path, "", _MS_BIND | _MS_REC)
             _read_only(path)
     network = f"{proc}/sys/net"
-    _mount(network, network, "", _MS_BIND)
+    system.mount(network, network, "", _MS_BIND)
     _set_attributes(network, 0, _ATTR_RDONLY)
 
 
@@ -154,10 +154,6 @@ def _read_only(path: str, *, recursive: bool = False) -> None:
 def _set_attributes(path: str, wanted: int, unwanted: int, flags: int = 0) -> None:
     attributes = struct.pack("=QQQQ", wanted, unwanted, 0, 0)
     _call("syscall", _SYS_MOUNT_SETATTR, _AT_FDCWD, path.encode(), flags, attributes, len(attributes))
-
-
-def _mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:
-    _call("mount", source.encode(), target.encode(), kind.encode(), ctypes.c_ulong(flags), options.encode() or None)
 
 
 def _call(name: str, *arguments: object) -> None:

@@ -12,6 +12,7 @@ from nl2net.emulator.kernel.connect import Attempt, Servers, connect
 from nl2net.emulator.kernel.icmp import Answer, Echo, ping
 from nl2net.emulator.kernel.impairment import Impairments
 from nl2net.emulator.kernel.policies import ClusterRules
+from nl2net.emulator.kernel.routing import Daemons
 from nl2net.emulator.kernel.shell import run_line
 from nl2net.emulator.kernel.spaces import build_spaces, wait_for_links
 from nl2net.emulator.kernel.state import read_state
@@ -40,6 +41,7 @@ class Network:
         self.spaces = build_spaces(topology)
         self._servers = Servers(self.spaces, self._resolve)
         self._impairments = Impairments(self.spaces, topology)
+        self._daemons = Daemons(self.spaces, topology)
         self._rules: ClusterRules | None = None
         self._changed = False
         if topology.cluster is not None:
@@ -182,8 +184,17 @@ class Network:
         self.spaces[node].programs_ran = True
         return run_line(self.spaces, self._servers, (node, line), timeout_s=timeout_s, limit=output_bytes)
 
+    def start_routing(self, protocol: str) -> int:
+        """Start a routing daemon on every router."""
+        return self._daemons.start(protocol)
+
+    def stop_routing(self) -> int:
+        """End the routing daemons."""
+        return self._daemons.stop()
+
     def close(self) -> None:
         """End helper processes and drop the namespaces."""
+        self._daemons.stop()
         self._impairments.close()
         self._servers.close()
         self.spaces.close()

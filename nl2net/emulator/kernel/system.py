@@ -15,6 +15,9 @@ UNPRIVILEGED = 65534
 NETNS = "/proc/self/ns/net"
 _SYS_KEYCTL, _JOIN_SESSION_KEYRING = {"x86_64": 250, "aarch64": 219}, 1
 
+_MS_NOSUID, _MS_NODEV, _MS_REC, _MS_PRIVATE = 2, 4, 16384, 1 << 18
+_COVERED: set[str] = set()
+
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
@@ -37,6 +40,22 @@ def setns(descriptor: int) -> None:
 def prctl(option: int, value: int) -> None:
     """Set one attribute of this process."""
     _call("prctl", option, value, 0, 0, 0)
+
+
+def mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:
+    """Mount in this process's own mount namespace."""
+    data = options.encode() or None
+    if _LIBC.mount(source.encode(), target.encode(), kind.encode(), ctypes.c_ulong(flags), data) != 0:
+        code = ctypes.get_errno()
+        raise OSError(code, f"mount {target}: {os.strerror(code)}")
+
+
+def private_memory(folder: str) -> None:
+    """Cover a folder with a memory file system, for this process and its children only; once."""
+    if folder not in _COVERED:
+        mount("none", "/", "", _MS_REC | _MS_PRIVATE)
+        mount("none", folder, "tmpfs", _MS_NOSUID | _MS_NODEV, "size=16m,mode=700")
+        _COVERED.add(folder)
 
 
 def drop_root() -> None:
