@@ -23,6 +23,7 @@ _OPTIONAL = ("conntrack", "tbf", "netem", "bubblewrap", "namespaces", "bird")
 _PROGRAMS = {
     "kubectl": "drive the emulated cluster by hand",
 }
+NOT_TRIED = "not tried, no user namespace"
 _SIMULATOR = "or use the simulated backend"
 _WITHOUT = {
     "conntrack": "Without it a connection may outlive the policy that allowed it.",
@@ -84,11 +85,9 @@ def _fingerprint() -> str:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     except OSError:
         boot = ""
-    programs: list[str | None] = [
-        shutil.which(name, path=PROGRAM_PATH) for name in ("nft", "ip", "tc", "bwrap", "bird")
-    ]
+    names = ("nft", "ip", "tc", "bwrap", "bird")
     # The trials themselves belong to the key: a new version of nl2net asks for others.
-    programs += [*_NEEDED, *_OPTIONAL]
+    programs = [*(shutil.which(name, path=PROGRAM_PATH) for name in names), *_NEEDED, *_OPTIONAL]
     return json.dumps(
         [boot, os.geteuid(), platform.release(), programs, sys.executable, os.getpid() if not boot else 0]
     )
@@ -119,7 +118,7 @@ def _run_trials() -> Mapping[str, Mapping[str, object]]:
 def _judge(outcome: Mapping[str, Mapping[str, object]]) -> tuple[Capability, ...]:
     found = []
     for name in ("userns", *_NEEDED, *_OPTIONAL):
-        entry = outcome.get(name, {"errno": errno.EIO, "message": "not tried, no user namespace"})
+        entry = outcome.get(name, {"errno": errno.EIO, "message": NOT_TRIED})
         code = int(str(entry["errno"]))
         needed = name == "userns" or name in _NEEDED
         otherwise = f"Needed for the kernel backend, {_SIMULATOR}." if needed else _WITHOUT.get(name, "")

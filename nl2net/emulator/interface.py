@@ -212,8 +212,9 @@ def build(topology: Topology, *, backend: str = "auto") -> Emulator:
 
         return KernelEmulator(full)
     if backend == "kernel":
-        raise Unavailable(f"the kernel backend cannot be had here: {refusal.reason}", hint=refusal.advice)
+        message = f"the kernel backend cannot be had here: {refusal.name}: {refusal.reason}"
+        raise Unavailable(message, hint=refusal.advice)
     network = SimulatedEmulator(full)
-    network.note = f"simulated backend: {refusal.reason}"
+    network.note = f"simulated backend, for the kernel refused {refusal.name}: {refusal.reason}"
     sys.stderr.write(f"nl2net: {network.note}; {refusal.advice}\n")
     return network

@@ -56,9 +56,8 @@ def _reached(far: Endpoint, joined: dict[str, list[Endpoint]], switches: set[str
     if far.node in seen:
         return []
     seen.add(far.node)
-    return [
-        end for other in joined[far.node] if other.node not in seen for end in _reached(other, joined, switches, seen)
-    ]
+    others = [other for other in joined[far.node] if other.node not in seen]
+    return [end for other in others for end in _reached(other, joined, switches, seen)]
 
 
 def configuration(topology: Topology, router: str, protocol: str) -> str:

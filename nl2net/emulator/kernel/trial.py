@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from nl2net.emulator.kernel import jail, netlink, system
+from nl2net.emulator.kernel import jail, netlink, shell, system
 
 _PAIR = netlink.End("trial0", 10, 1500), netlink.End("trial1", 11, 1500)
 
@@ -55,14 +55,8 @@ def _queue(*discipline: str) -> None:
     _program("tc", "qdisc", "add", "dev", "trial0", "root", *discipline)
 
 
-def _link_kind(*kind: str) -> None:
-    _pair()
-    _program("ip", "link", "add", "link", "trial0", "name", "trial2", "type", *kind)
-
-
 def _bubblewrap() -> None:
-    paths = ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
-    _program("bwrap", *paths, "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--die-with-parent", "true")
+    _program(*shell.wrap(["/bin/sh", "-c", "exit 0"]))
 
 
 def _jail() -> None:
@@ -103,7 +97,6 @@ TRIALS: dict[str, Callable[[], None]] = {
     "conntrack": _conntrack,
     "netem": lambda: _queue("netem", "delay", "1ms"),
     "tbf": lambda: _queue("tbf", "rate", "1mbit", "burst", "32kbit", "latency", "100ms"),
-    "vlan": lambda: _link_kind("vlan", "id", "5"),
     "bubblewrap": _bubblewrap,
     "namespaces": _jail,
     "bird": _bird,
