@@ -143,6 +143,10 @@ def answer_call(network: Emulator, name: str, arguments: Mapping[str, Any]) -> A
             return network.exec(arguments["node"], arguments["line"], timeout_s=limit).to_json()
         case "apply":
             return applied_to_json(network.apply(operation_from_json(arguments["operation"])))
+        case "routing":
+            if arguments["protocol"] == "off":
+                return {"daemons": network.stop_routing()}
+            return network.start_routing(arguments["protocol"]).to_json()
         case "state":
             return network.snapshot().to_json()
         case _:
