@@ -11,11 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from nl2net.segmentation.cluster import DENSE_LIMIT
+from nl2net.segmentation.products import products
 from nl2net.segmentation.tokens import ROLE, TokenTable, role_tokens, token_codes
 
 LACKING = 0.15
 STRENGTH = 0.2
-_BLOCK = 512
+_SMALL = 2
 
 
 def settle(table: TokenTable, labels: np.ndarray, *, margin: float = 2.0, passes: int = 3) -> np.ndarray:
@@ -58,8 +60,12 @@ def _moves(table: TokenTable, labels: np.ndarray, margin: float) -> list[tuple[i
     odds = _Odds(table, labels)
     sizes = odds.sizes[labels]
     stay = np.maximum(odds.own(), odds.alone())
-    target, ahead = odds.elsewhere(stay)
-    wanted = (ahead > margin) & (odds.sizes[target] >= sizes) & (odds.shown > 0)
+    # With very many endpoints only the smallest groups are looked at: all pairs of endpoints and roles take too long.
+    movable = odds.shown > 0
+    if len(labels) > DENSE_LIMIT:
+        movable &= sizes <= _SMALL
+    target, ahead = odds.elsewhere(stay, np.flatnonzero(movable))
+    wanted = (ahead > margin) & (odds.sizes[target] >= sizes)
     order = np.flatnonzero(wanted)
     order = order[np.lexsort((order, -ahead[order]))]
     giving, taking, moves = set(), set(), []
@@ -127,20 +133,22 @@ class _Odds:
         result: np.ndarray = mine + LACKING * all_lacking[self.labels]
         return np.where(rest[self.labels] > 0, result, -np.inf)
 
-    def elsewhere(self, stay: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Best other role of each endpoint, and how far it is ahead of staying."""
+    def elsewhere(self, stay: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Best other role of the endpoints ``rows``, and how far it is ahead of staying."""
         parts = self._parts()
         best = np.zeros(len(stay), dtype=np.int64)
         ahead = np.full(len(stay), -np.inf)
-        flip = sp.csr_matrix(parts.having.T)
-        for start in range(0, len(stay), _BLOCK):
-            rows = np.arange(start, min(start + _BLOCK, len(stay)))
-            x = self.x[rows]
-            scores = np.asarray((x @ flip).todense())
-            scores += (x @ parts.base)[:, parts.column] + LACKING * parts.lacking_sum[None, :]
-            scores[np.arange(len(rows)), self.labels[rows]] = -np.inf
-            best[rows] = scores.argmax(axis=1)
-            ahead[rows] = scores[np.arange(len(rows)), best[rows]] - stay[rows]
+        missing = LACKING * parts.lacking_sum[None, :]
+        x = self.x[rows]
+        plain = x @ parts.base
+        for start, scores in products(x, parts.having):
+            which = rows[start : start + len(scores)]
+            scores += plain[start : start + len(scores)][:, parts.column]
+            scores += missing
+            at = np.arange(len(which))
+            scores[at, self.labels[which]] = -np.inf
+            best[which] = scores.argmax(axis=1)
+            ahead[which] = scores[at, best[which]] - stay[which]
         return best, ahead
 
     def _parts(self) -> _Parts:
