@@ -17,6 +17,7 @@ from nl2net.segmentation.cluster import DENSE_LIMIT, build_tree, leiden, mutual,
 from nl2net.segmentation.cut import CutSettings, TokenModel, best_partition
 from nl2net.segmentation.endpoints import Population
 from nl2net.segmentation.hints import Hints
+from nl2net.segmentation.settle import settle
 from nl2net.segmentation.tokens import ROLE, TokenTable, Vectors, Weights, edge_tokens, role_tokens, token_codes, weigh
 
 
@@ -36,6 +37,9 @@ class RoleSettings:
         Rounds with role tokens.
     fixed : float, optional
         Height of one cut for all branches instead of `cut` (for ablations).
+    settling : float, optional
+        Nats by which another role must explain an endpoint better before it moves there; None leaves it where the cut
+        put it.
     """
 
     first_cut: float = 0.5
@@ -46,6 +50,7 @@ class RoleSettings:
     refinements: int = 2
     adoption: bool = True
     fixed: float | None = None
+    settling: float | None = 2.0
     seed: int = 1
 
 
@@ -142,7 +147,9 @@ def _infer(
         labels = _cut_all(vectors, model, settings, hints, height=settings.fixed)
     if settings.adoption:
         labels = adopt_small(full, labels)
-        labels = _honour(labels, hints)
+    if settings.settling is not None:
+        labels = settle(full, labels, margin=settings.settling)
+    labels = _honour(labels, hints)
     seen = set(table.frame["endpoint"].tolist())
     labels = _alone(labels, [at for at in range(len(names)) if at not in seen])
     return model_with(population, labels, settings)
