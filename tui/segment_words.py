@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from textual.content import Content
 
 from nl2net.display import clean
+from nl2net.tui.words import MUTED
 
 if TYPE_CHECKING:
     from nl2net.segmentation.explain import RoleCard, TokenShare
@@ -99,7 +100,7 @@ def card_text(role: str, card: RoleCard | None, size: int) -> Content:
     for word, services in (("serves", card.serves), ("calls", card.consumes), ("called by", card.called_by)):
         if services:
             more = f" and {len(services) - 6} more" if len(services) > 6 else ""
-            parts += [(f"{word:<10}", "$text-muted"), clean(", ".join(services[:6])), f"{more}\n"]
+            parts += [(f"{word:<10}", MUTED), clean(", ".join(services[:6])), f"{more}\n"]
     if card.tokens:
         against = f" against {card.nearest}" if card.nearest else ""
         parts += [(f"\nwhat sets it apart{clean(against)}\n", "bold"), *_tokens(card.tokens, "here", "there")]
@@ -128,7 +129,7 @@ def _tokens(tokens: Sequence[TokenShare], here: str, there: str) -> list[Part]:
 
 def _bar(share: float, word: str, colour: str) -> list[Part]:
     full = round(share * 8)
-    return [("█" * full, colour), ("░" * (8 - full), "$text-muted"), f" {share:4.0%} {word}"]
+    return [("█" * full, colour), ("░" * (8 - full), MUTED), f" {share:4.0%} {word}"]
 
 
 def contrast_text(found: Contrast) -> Content:
@@ -170,7 +171,7 @@ def _evidence(found: Evidence) -> list[Part]:
     ]
     parts: list[Part] = []
     for name, text in rows:
-        parts += [(f"{name:<10}", "$text-muted"), f"{clean(text)}\n"]
+        parts += [(f"{name:<10}", MUTED), f"{clean(text)}\n"]
     if found.samples:
         parts += [("\nseen, for instance\n", "bold"), *(f"  {clean(sample)}\n" for sample in found.samples)]
     return parts
@@ -221,7 +222,7 @@ def questions_text(estate: Estate) -> Content:
     """The few questions whose answers change most, and what the run noted."""
     parts: list[Part] = [("questions whose answers change most\n\n", "bold $primary")]
     parts += [f"? {clean(text)}\n" for text in estate.questions] or ["none\n"]
-    parts += [("\nMark two roles with Space: w says why they are two, m makes them one.\n", "$text-muted")]
+    parts += [("\nMark two roles with Space: w says why they are two, m makes them one.\n", MUTED)]
     parts += [("\nnotes\n", "bold"), *(f"{clean(note)}\n" for note in estate.notes)] if estate.notes else []
     return Content.assemble(*parts)
 

@@ -78,6 +78,13 @@ class Estate:
         return next((role for role, found in self.members.items() if any(m.name == name for m in found)), "")
 
 
+def folder_kind(folder: Path) -> str:
+    """What a folder is to the screen, in a word."""
+    if (folder / "edges.parquet").is_file() and (folder / "roles.json").is_file():
+        return "roles"
+    return "policy" if (folder / "policy.json").is_file() else ""
+
+
 def open_estate(folder: Path) -> Estate:
     """Read a folder that ``nl2net segment roles`` or ``segment policy`` wrote.
 

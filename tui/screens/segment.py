@@ -13,16 +13,27 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Static, TabbedContent, TabPane
 
-from nl2net.display import clean, clean_line
+from nl2net.display import clean
 from nl2net.tui.registry import ScreenEntry
 from nl2net.tui.screens.segment_hints import SegmentHints
 from nl2net.tui.segment_words import (
-    COLUMNS, EMPTY, breaks_text, card_text, contrast_text, estate_line, hint_text, mark, member_rows, questions_text,
-    rule_text, table_rows,
+    COLUMNS,
+    EMPTY,
+    breaks_text,
+    card_text,
+    contrast_text,
+    estate_line,
+    hint_text,
+    mark,
+    member_rows,
+    questions_text,
+    rule_text,
+    table_rows,
 )  # fmt: skip
-from nl2net.tui.segments import Contrast, Estate
+from nl2net.tui.segments import Contrast, Estate, folder_kind
 from nl2net.tui.widgets.answer_tabs import Scrolled
 from nl2net.tui.widgets.grid import Grid
+from nl2net.tui.words import path_tail
 
 TABS = {"roles": "Roles", "rules": "Rules", "review": "Review", "breaks": "Breaks", "hints": "Hints"}
 
@@ -148,7 +159,7 @@ class SegmentScreen(SegmentHints):
     def show_estate(self, estate: Estate, *, said: str = "") -> None:
         """Show a folder, from its beginning."""
         self.estate, self.marked = estate, frozenset()
-        self.query_one("#segment-left").border_title = clean_line(str(estate.folder), width=60)
+        self.query_one("#segment-left").border_title = path_tail(estate.folder)
         for name in TABS:
             self._fill(name)
         self._status()
@@ -286,13 +297,6 @@ class SegmentScreen(SegmentHints):
     def _export(self, event: Grid.Export) -> None:
         event.stop()
         self.export_grid(event.grid)
-
-
-def folder_kind(folder: Path) -> str:
-    """What a folder is to this screen."""
-    if (folder / "edges.parquet").is_file() and (folder / "roles.json").is_file():
-        return "roles"
-    return "policy" if (folder / "policy.json").is_file() else ""
 
 
 ENTRY = ScreenEntry("segment", "Segments", "Roles from flow logs: reasons, hints, rules", "f5", 40, SegmentScreen)
