@@ -6,6 +6,7 @@ here writes roles: `revise` gives them, and `nl2net.segmentation.workspace.write
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections import Counter
@@ -108,7 +109,7 @@ def split_role(hints: Hints, leaving: Sequence[str], staying: Sequence[str]) -> 
     """
     if not leaving or not staying:
         raise UserError("splitting needs members on both sides", hint="Mark those that are to leave, but not all.")
-    sides = {name: 0 for name in staying} | {name: 1 for name in leaving}
+    sides = dict.fromkeys(staying, 0) | dict.fromkeys(leaving, 1)
     kept = [pair for pair in hints.together if _same_side(pair, sides)]
     together = _added(_added(kept, _chain(staying)), _chain(leaving))
     return replace(hints, together=together, apart=_added(hints.apart, [(staying[0], leaving[0])]))
@@ -139,7 +140,7 @@ def rename_role(hints: Hints, role: str, name: str, *, taken: Iterable[str] = ()
 
 
 def _chain(members: Sequence[str]) -> list[Pair]:
-    return list(zip(members, members[1:], strict=False))
+    return list(itertools.pairwise(members))
 
 
 def _added(pairs: Sequence[Pair], more: Iterable[Pair]) -> tuple[Pair, ...]:
