@@ -7,7 +7,7 @@ the first one works on fine groups, so that hubs of one site or environment stil
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -79,7 +79,13 @@ class RoleModel:
         return found
 
 
-def infer_roles(population: Population, settings: RoleSettings | None = None, hints: Hints | None = None) -> RoleModel:
+def infer_roles(
+    population: Population,
+    settings: RoleSettings | None = None,
+    hints: Hints | None = None,
+    *,
+    check: Callable[[], None] = lambda: None,
+) -> RoleModel:
     """Group the endpoints of a population into roles.
 
     Parameters
@@ -90,6 +96,8 @@ def infer_roles(population: Population, settings: RoleSettings | None = None, hi
         Frozen settings.
     hints : Hints, optional
         Soft hints vote for the cut; hard ones constrain it.
+    check : callable, optional
+        Called before each cut that is tried; may raise to end the work.
 
     Returns
     -------
@@ -103,6 +111,7 @@ def infer_roles(population: Population, settings: RoleSettings | None = None, hi
     table = edge_tokens(population.edges[population.learn], index)
     best: tuple[float, RoleModel] | None = None
     for candidate in _candidates(settings, hints):
+        check()
         model = _infer(population, names, table, settings=candidate, hints=hints.indexed(index))
         vote = hints.agreement(names, model.labels)
         if best is None or vote > best[0] + 1e-9:
@@ -163,14 +172,27 @@ def _alone(labels: np.ndarray, members: list[int]) -> np.ndarray:
 
 
 def _honour(labels: np.ndarray, hints: tuple[Sequence[tuple[int, int]], Sequence[tuple[int, int]]]) -> np.ndarray:
-    """Hard hints hold after adoption, too."""
+    """Hard hints hold after adoption, too; who is to be apart takes along those who are to be with him."""
     labels = labels.copy()
     for a, b in hints[0]:
         labels[labels == labels[b]] = labels[a]
     for a, b in hints[1]:
         if labels[a] == labels[b]:
-            labels[b] = labels.max() + 1
+            labels[_tied(b, hints[0])] = labels.max() + 1
     return labels
+
+
+def _tied(member: int, together: Sequence[tuple[int, int]]) -> list[int]:
+    """An endpoint with all that chains of ``together`` tie to it."""
+    found, waiting = {member}, [member]
+    while waiting:
+        one = waiting.pop()
+        for a, b in together:
+            other = b if a == one else a if b == one else one
+            if other not in found:
+                found.add(other)
+                waiting.append(other)
+    return sorted(found)
 
 
 def _token_model(table: TokenTable, settings: RoleSettings) -> TokenModel:
