@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from nl2net.incident.claims import clause_of, disowned, is_reporting, mentions
+from nl2net.incident.claims import clause_of, disowned, is_reporting, mentions, named_by
 from nl2net.incident.language import NUMBER_WORDS, countries, is_event_word, related, stem, stems, terms_of
 from nl2net.incident.naming import names_of, slot_terms
 from nl2net.incident.records import Claim, Slot, TypedValue
@@ -61,6 +61,7 @@ _EARLIER = re.compile(
 )
 _PLAIN = stems("make use run have call build operate own do get take")
 _WEAK = 0.75  # credit of a related word
+_TITLE = 0.7  # credit of a word of the title: the document is about it
 _CONTEXT = 0.5  # credit of a word that only the heading has
 
 
@@ -95,12 +96,14 @@ class Weights:
         return math.log(1 + (self.total + 1) / (0.5 + self.counts.get(term, 0)))
 
 
-def _credit(term: str, terms: Iterable[str], heading: frozenset[str]) -> float:
+def _credit(term: str, terms: Iterable[str], heading: frozenset[str], title: frozenset[str] = frozenset()) -> float:
     held = terms if isinstance(terms, frozenset) else frozenset(terms)
     if term in held:
         return 1.0
     if related(term) & held:
         return _WEAK
+    if term in title or related(term) & title:
+        return _TITLE
     if term in heading or related(term) & heading:
         return _CONTEXT
     return 0.0
@@ -113,11 +116,12 @@ def coverage(
     weights: Weights,
     *,
     soft: frozenset[str] = frozenset(),
+    title: frozenset[str] = frozenset(),
 ) -> float:
     """Weight share of ``terms`` that a text holds, 1.0 when there are none; ``soft`` terms weigh half if absent."""
     total = credit = 0.0
     for term in terms:
-        given = _credit(term, held, heading)
+        given = _credit(term, held, heading, title)
         weight = weights.of(term) * (0.5 if term in soft and not given else 1.0)
         total += weight
         credit += weight * given
@@ -126,8 +130,9 @@ def coverage(
 
 def anchors_met(slot: Slot, claim: Claim) -> tuple[int, int]:
     """How many names of the slot the claim holds, and how many its own words must hold at least."""
-    own = [name for name in slot.anchors if mentions(claim.quote, name)]
-    free = [name for name in slot.anchors if name not in own and mentions(claim.context, name)]
+    told = {name: named_by(claim, name) for name in slot.anchors}
+    own = [name for name, how in told.items() if how == 2]
+    free = [name for name, how in told.items() if how == 1]
     needed = len(slot.anchors) - len(free)
     return len(own), needed
 
@@ -144,7 +149,7 @@ def candidates(slot: Slot, claims: Sequence[Claim], weights: Weights) -> list[Ca
     weights : Weights
         Of that pool.
     """
-    terms = _telling_terms(slot)
+    terms = telling_terms(slot)
     entities = [v for v in typed_values(slot.text) if v.kind in ("asn", "prefix", "time") and slot.type != "span"]
     found = []
     for claim in claims:
@@ -152,12 +157,14 @@ def candidates(slot: Slot, claims: Sequence[Claim], weights: Weights) -> list[Ca
         if needed and own == 0:
             continue
         held = [v for v in entities if any(v.kind == w.kind and v.value == w.value for w in claim.values)]
-        if entities and not held:
+        if entities and not held and _speaks_of_another(claim, entities):
             continue
         heading = frozenset(terms_of(claim.context))
         # "Which vendor": notes name the vendor without calling it one.
         soft = frozenset(slot.nouns) | _PLAIN if slot.type in ("name", "cause") else frozenset()
-        cover = coverage(terms, claim.terms, heading, weights, soft=soft)
+        cover = coverage(terms, claim.terms, heading, weights, soft=soft, title=frozenset(terms_of(claim.heading)))
+        if entities and not held:
+            cover *= 0.9
         bonus = 0.12 * len(held) + 0.1 * min(own, 2) + (0.15 if is_reporting(claim.quote) else 0.0)
         undone = bool(slot.must) and not any(related(deed) & claim.terms for deed in slot.must)
         if undone and slot.type in ("time", "date"):
@@ -169,8 +176,17 @@ def candidates(slot: Slot, claims: Sequence[Claim], weights: Weights) -> list[Ca
     return sorted(found, key=lambda c: (-c.score, c.claim.source.source_class.rank, c.claim.doc, c.claim.start))
 
 
-def _telling_terms(slot: Slot) -> tuple[str, ...]:
-    """Terms without names, and without the words that only say which kind of answer is wanted."""
+def _speaks_of_another(claim: Claim, entities: Sequence[TypedValue]) -> bool:
+    """Whether a claim without the asked prefix or AS cannot be on it: it names another, or nothing before it did."""
+    kinds = {v.kind for v in entities}
+    if "time" in kinds or any(v.kind in kinds for v in claim.values):
+        return True
+    earlier = typed_values(claim.carried)
+    return not all(any(v.kind == w.kind and v.value == w.value for w in earlier) for v in entities)
+
+
+def telling_terms(slot: Slot) -> tuple[str, ...]:
+    """Terms of a slot without names, and without the words that only say which kind of answer is wanted."""
     terms = dict.fromkeys(t for t in slot.terms if not any(t in terms_of(name) for name in slot.anchors))
     if slot.type == "cause":
         kept = [t for t in terms if t not in related(stem("trigger")) | stems("blame behind")]
@@ -201,9 +217,35 @@ def _typed(
         named = sum(mentions(clause, name) for name in slot.anchors)
         score = 0.5 * cover + 0.35 * local + bonus + 0.1 * min(named, 2) + (0.1 if exact else 0.0)
         score -= 0.2 if value.kind == "date" and slot.type == "time" else 0.0
+        if _said_already(slot, value) or (slot.clock and value.kind == "date"):
+            continue
+        if slot.type == "asn" and re.search(r"\bAS ?numbers?\b|\bASNs?\b", slot.text) and not _owns(slot, claim, value):
+            continue
         score += _duration_fit(slot, claim, value) if slot.type == "duration" else 0.0
         found.append(Candidate(claim, value, score, cover, exact, named=named, gone=disowned(claim, value)))
     return found
+
+
+def _said_already(slot: Slot, value: TypedValue) -> bool:
+    """What the question says itself is no answer to it."""
+    if value.kind not in ("date", "time", "asn", "prefix") or slot.alternatives:
+        return False
+    return any(v.kind == value.kind and v.value == value.value for v in typed_values(slot.text))
+
+
+def _owns(slot: Slot, claim: Claim, value: TypedValue) -> bool:
+    """Whether an AS number stands beside the name it is asked of: "MainOne of Lagos, AS37282", "AS701 (Verizon)"."""
+    if value.noun == "path" or is_reporting(claim.quote) or not slot.anchors or len(slot.anchors) > 2:
+        return True
+    near = 0
+    for name in slot.anchors:
+        first = name.split()[0]
+        for match in re.finditer(rf"(?<!\w){re.escape(first)}(?!\w)", claim.quote, re.IGNORECASE):
+            low, high = sorted([(match.start(), match.end()), (value.start, value.end)])
+            gap = claim.quote[low[1] : high[0]]
+            others = [v for v in claim.values if v.kind == "asn" and low[1] <= v.start < high[0]]
+            near += len(gap) <= 60 and not others and not re.search(r"[;:]|\b(?:and|to|from)\b", gap)
+    return near > 0
 
 
 def _duration_fit(slot: Slot, claim: Claim, value: TypedValue) -> float:
@@ -326,7 +368,7 @@ def _name_fit(slot: Slot, claim: Claim) -> float:
     head = related(slot.nouns[-1]) if slot.nouns else frozenset()
     kind = bool(head & claim.terms)
     names = bool(new_names(slot, claim.quote))
-    deeds = [t for t in _telling_terms(slot) if t not in slot.nouns and not is_event_word(t)]
+    deeds = [t for t in telling_terms(slot) if t not in slot.nouns and not is_event_word(t)]
     done = [
         t for t in deeds if related(t) & (claim.terms | (frozenset(terms_of(claim.context)) if kind else frozenset()))
     ]
@@ -350,7 +392,7 @@ def _cause_fit(slot: Slot, claim: Claim) -> float:
     # "What took down the backbone": a sentence that tells the same deed names what did it.
     deeds = [
         t
-        for t in _telling_terms(slot)
+        for t in telling_terms(slot)
         if t not in slot.nouns and not (is_event_word(t) and t in terms_of(claim.heading))
     ]
     told = sum(bool(related(term) & claim.terms) for term in deeds)

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from nl2net.incident.entities import cable_mentions
-from nl2net.incident.language import is_past, stem, stems, terms_of, words_of
+from nl2net.incident.language import ORDINALS, is_past, related, stem, stems, terms_of, words_of
 from nl2net.incident.naming import names_of, slot_terms
 from nl2net.incident.records import Slot
 from nl2net.incident.typed import typed_values
@@ -50,7 +50,7 @@ def slots_of(segment: str, later: bool) -> list[Slot]:
     if re.search(r"\bhow many\b", lowered):
         return _how_many(segment, base)
     if "how much" in lowered:
-        noun = re.search(rf"how much\s+(?!{AUX}\b)(\w+)", lowered)
+        noun = re.search(rf"how much\s+(?:of\s+(?:(?:the|its|all|their)\s+)?)?(?!{AUX}\b|of\b)(\w+)", lowered)
         kind = (
             "money"
             if (noun and noun.group(1) in ("money", "compensation", "cash"))
@@ -113,6 +113,7 @@ def _how_many(segment: str, base: Slot) -> list[Slot]:
 def _span_slot(segment: str, base: Slot, unit: str) -> Slot:
     if match := _BETWEEN.search(segment) or _AFTER.search(segment) or _UNTIL.search(segment):
         return replace(base, name=unit, type="span", unit=unit, ends=(match.group("a"), match.group("b")))
+    base = replace(base, terms=_without(base.terms, _LASTING), nth=_position(segment))
     return replace(base, name=unit, type="sum" if _SUM.search(segment) else "duration", unit=unit)
 
 
@@ -121,6 +122,7 @@ def _how_long(segment: str, base: Slot) -> Slot:
         return replace(base, name="duration", type="span", ends=(match.group("a"), match.group("b")))
     if re.search(r"how long (?:is|are)\b", segment, re.IGNORECASE):
         return replace(base, name="length", type="length")
+    base = replace(base, terms=_without(base.terms, _LASTING), nth=_position(segment))
     return replace(
         base, name="duration", type="sum" if re.search(r"\badd up|\bin total\b|\baltogether\b", segment) else "duration"
     )
@@ -128,6 +130,8 @@ def _how_long(segment: str, base: Slot) -> Slot:
 
 def _time_slots(segment: str, base: Slot) -> list[Slot]:
     kind = "date" if re.search(r"\b(?:dates?|day|month|year)\b(?!s? of)", base.text.lower()[:40]) else "time"
+    clock = re.search(r"\b(?:times?|hours? of)\b", base.text.lower()[:40]) is not None
+    base = replace(base, terms=_without(base.terms, _EDGES), nth=_position(segment), clock=clock)
     if re.search(r"\b(?:start|begin)\b.{0,25}\b(?:and|to|or)\b.{0,25}\b(?:end|stop|finish)\b", segment, re.IGNORECASE):
         return [replace(base, name="start", type=kind, edge="start"), replace(base, name="end", type=kind, edge="end")]
     edge = "start" if _START.search(segment) else "end" if _END.search(segment) else ""
@@ -136,6 +140,24 @@ def _time_slots(segment: str, base: Slot) -> list[Slot]:
     ):
         edge = "end"
     return [replace(base, name=f"{kind} {edge}".strip(), type=kind, edge=edge)]
+
+
+_LASTING = related(stem("duration")) | stems("second take took total go went on add up sum pass")
+_EDGES = related(stem("begin")) - {stem("first")} | stems("end stop finish over")
+
+
+def _without(terms: tuple[str, ...], words: frozenset[str]) -> tuple[str, ...]:
+    """Terms without words that only say which kind of answer is wanted, unless nothing else is left."""
+    return tuple(t for t in terms if t not in words and t not in _PLACES) or terms
+
+
+_PLACES = frozenset(stem(word) for word in ORDINALS)
+
+
+def _position(segment: str) -> int:
+    """Which one of several is asked for: "the second attack"."""
+    match = re.search(rf"\b({'|'.join(ORDINALS)})\s+(?:and\s+last\s+)?[a-z]+\b", segment, re.IGNORECASE)
+    return ORDINALS[match.group(1).lower()] if match else 0
 
 
 def _alternatives(segment: str, base: Slot) -> Slot | None:
@@ -174,6 +196,8 @@ def _open_slot(segment: str, base: Slot) -> Slot:
         )
         return replace(base, name="cause", type="cause", nouns=slot_terms(thing.group(1)) if thing else ())
     if re.match(r"^(?:who|whose|whom)\b", head):
+        if head.startswith("whose"):
+            return replace(base, name="owner", type="actor", terms=(*base.terms, stem("belong")))
         identity = re.match(r"^who (?:is|are|was|were) (?:they|it|he|she|these|those)\b", head)
         return replace(base, name="who", type="identity" if identity else "actor")
     if re.match(r"^where\b", head) or re.match(
@@ -210,6 +234,7 @@ def _open_slot(segment: str, base: Slot) -> Slot:
 
 def _head_noun(head: str) -> str:
     """ "which cable systems were cut" asks for cable systems: words up to the first verb or preposition."""
+    head = re.sub(r"^(which|what)\s+(?:kinds?|types?|sorts?)\s+of\s+", r"\1 ", head)
     words = re.sub(r"^(?:which|what)\s+(?:of the\s+)?(?:other |two |three |four |five |six )?", "", head).split()
     found: list[str] = []
     for word in words[:4]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from nl2net.incident.claims import mentions
+from nl2net.incident.claims import mentions, named_by
 from nl2net.incident.frame import Frame
 from nl2net.incident.intervals import interval_pairs
 from nl2net.incident.language import is_event_word, related, stem, stems, terms_of
@@ -16,6 +16,7 @@ from nl2net.incident.origins import Origins
 from nl2net.incident.pool import Pool
 from nl2net.incident.reconcile import Group, Verdict, compatible, rivals_of, weigh
 from nl2net.incident.records import Claim, Slot, SourceClass, TypedValue
+from nl2net.incident.support import Support, silent_claim, support_of, unsettled_claim
 from nl2net.incident.typed import spoken_duration
 
 # Least coverage of the words of a slot, by whether a typed value stands behind it.
@@ -50,6 +51,8 @@ class Outcome:
     coverage: float = 0.0
     margin: float = 1.0
     denied: bool = False
+    support: Support | None = None  # set once the outcome stands
+    note: str = ""  # why it stayed open, where there is more to say than that nothing was found
 
 
 class Solver:
@@ -74,8 +77,41 @@ class Solver:
         """Outcomes of all slots, in order."""
         outcomes: list[Outcome] = []
         for slot in self.frame.slots:
-            outcomes.append(self._solve_slot(slot, outcomes))
-        return self._add_duration_conflict(outcomes)
+            outcome = self._apart(self._solve_slot(slot, outcomes), outcomes)
+            outcomes.append(self._heard(outcome))
+        return [self._supported(o) for o in self._add_duration_conflict(outcomes)]
+
+    def _supported(self, outcome: Outcome) -> Outcome:
+        if outcome.state == "open":
+            return outcome
+        return replace(
+            outcome, support=support_of(outcome.slot, outcome.claims, self.weights, dates=self.frame.dates)
+        )
+
+    def _heard(self, outcome: Outcome) -> Outcome:
+        """Where a source says that it does not tell or that nobody knows, that stands before any guess."""
+        slot = outcome.slot
+        if slot.type in ("actor", "cause"):
+            open_end = unsettled_claim(slot, self._claims(), self.weights)
+            if open_end is not None and open_end not in outcome.claims:
+                return Outcome(slot, "settled", claims=(open_end, *outcome.claims[:1]), coverage=outcome.coverage or 0.6)
+        silent = silent_claim(slot, self._claims(), self.weights)
+        if silent is None or silent in outcome.claims[:1] and outcome.label:
+            return outcome
+        own = support_of(slot, outcome.claims[:1], self.weights) if outcome.claims else None
+        if own is None or own.quoted <= support_of(slot, [silent], self.weights).quoted:
+            return Outcome(slot, "open", note=f"{silent.source.title} says that it does not tell: “{silent.quote}”")
+        return outcome
+
+    def _apart(self, outcome: Outcome, before: Sequence[Outcome]) -> Outcome:
+        """An end that is the start again is no end: look for a time that a later claim gives."""
+        slot = outcome.slot
+        start = next((o for o in before if o.slot.edge == "start" and o.slot.type == slot.type and o.claims), None)
+        if slot.edge != "end" or start is None or outcome.value != start.value or outcome.value is None:
+            return outcome
+        found = [c for c in candidates(slot, self._claims(), self.weights) if c.value and c.value.value != start.value]
+        late = [c for c in found if _closes(c)]
+        return self._typed(slot, late) if late else Outcome(slot, "open")
 
     def _claims(self) -> Sequence[Claim]:
         if "measured" in self.frame.wants:
@@ -102,7 +138,8 @@ class Solver:
         return self._open(slot, found)
 
     def _typed(self, slot: Slot, found: list[Candidate]) -> Outcome:
-        found = [c for c in found if c.coverage >= TYPED_FLOOR or (c.exact and c.score >= 0.6)]
+        found = [c for c in found if c.coverage >= TYPED_FLOOR or (c.exact and c.score >= 0.5)]
+        found = self._at_position(slot, found)
         if slot.type == "time":
             # A day answers "when" only where no time is told.
             clock = [c for c in found if c.value and c.value.kind == "time"]
@@ -127,6 +164,19 @@ class Solver:
             coverage=found[0].coverage,
             margin=found[0].score - next((c.score for c in found if c.claim != found[0].claim), 0.0),
         )
+
+    def _at_position(self, slot: Slot, found: list[Candidate]) -> list[Candidate]:
+        """ "The second attack": the second interval of a sentence that tells several."""
+        if not slot.nth or slot.type not in ("time", "duration") or not found:
+            return found
+        claim = found[0].claim
+        pairs = interval_pairs(claim)
+        if len(pairs) < max(slot.nth, 2):
+            return found
+        start, end = pairs[slot.nth - 1]
+        if slot.type == "time":
+            return [replace(found[0], value=end if slot.edge == "end" else start)]
+        return found
 
     def _values_of(self, slot: Slot, best: Group, found: list[Candidate]) -> list[Candidate]:
         """The values of the best claim that count: all of a plural question, else the one."""
@@ -286,6 +336,8 @@ class Solver:
         derived = []
         told = {c.claim for c in found}
         for probe, pairs in self._intervals(slot):
+            if slot.nth and len(pairs) >= max(slot.nth, 2):
+                pairs = [pairs[slot.nth - 1]]
             if len(pairs) == 1 and probe.claim not in told:
                 length = (pairs[0][1].value - pairs[0][0].value) % 86400
                 value = TypedValue(
@@ -299,6 +351,8 @@ class Solver:
         best = outcome.verdict.groups[0].members[0] if outcome.verdict else None
         claim = best.claim if best else outcome.claims[0]
         pairs = interval_pairs(claim)
+        if outcome.slot.nth and len(pairs) >= max(outcome.slot.nth, 2):
+            pairs = [pairs[outcome.slot.nth - 1]]
         told = any(v.kind == "duration" for v in claim.values)
         if told or len(pairs) != 1:
             return outcome
@@ -312,13 +366,13 @@ class Solver:
             t for t in slot.terms if not is_event_word(t) and not any(t in terms_of(n) for n in slot.anchors)
         )
         probe = replace(slot, type="time", edge="start", terms=telling, text="", must=())
-        opening = related(stem("begin")) | related(stem("fail")) | stems("stop go lose become")
+        opening = related(stem("begin")) | related(stem("fail")) | stems("stop go lose become off begin")
         starts = [
             c
             for c in candidates(probe, self._claims(), self.weights)
             if c.value
             and c.value.kind == "time"
-            and c.coverage >= TYPED_FLOOR
+            and (c.coverage >= TYPED_FLOOR or c.named)
             and (opening & c.claim.terms or _opens(c))
         ]
         if not starts:
@@ -329,7 +383,13 @@ class Solver:
         last = [(c, v) for c in same for v in c.values if v.kind == "time"]
         if not last or first.value is None:
             return Outcome(slot, "open")
-        ranked = sorted(last, key=lambda item: -len(frozenset(slot.terms) & item[0].terms))
+        ranked = sorted(
+            last,
+            key=lambda item: (
+                -sum(named_by(item[0], name) == 2 for name in slot.anchors),
+                -len(frozenset(slot.terms) & item[0].terms),
+            ),
+        )
         return self._difference(slot, first.claim, first.value, second=ranked[0])
 
     def _add_duration_conflict(self, outcomes: list[Outcome]) -> list[Outcome]:
@@ -359,6 +419,11 @@ class Solver:
             *outcomes,
             Outcome(slot, "conflict", own.text, length, claims, verdict=verdict, coverage=start.coverage),
         ]
+
+
+def _closes(candidate: Candidate) -> bool:
+    """Whether a time is told as the end of something."""
+    return bool((related(stem("end")) | related(stem("return")) | stems("withdraw until")) & candidate.claim.terms)
 
 
 def _opens(candidate: Candidate) -> bool:
