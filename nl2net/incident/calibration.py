@@ -119,7 +119,12 @@ def _rows(question: Question, report: Report, right: bool) -> list[Row]:
         return []
     filled = [r for r in report.slots if r.features is not None and r.state != "open"]
     # A part that stayed open makes the answer incomplete, but says nothing against the parts that were filled.
-    if not right and len(filled) < len(report.slots) and report.status is ReportStatus.PARTLY and question.is_answerable:
+    if (
+        not right
+        and len(filled) < len(report.slots)
+        and report.status is ReportStatus.PARTLY
+        and question.is_answerable
+    ):
         return []
     return [Row(r.features, right, question.incident, 1 / len(filled)) for r in filled if r.features is not None]
 
@@ -225,7 +230,9 @@ def calibrate(sets: Sequence[tuple[Path, Path]], *, note: Callable[[str], None])
 
 def main(
     sets: Annotated[list[str], typer.Argument(help="CORPUS=QUESTIONS, a folder and a question file; repeat.")],
-    out: Annotated[Path | None, typer.Option(help="Where to write the fit; without it the fit is only printed.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Where to write the fit; without it the fit is only printed.")
+    ] = None,
 ) -> None:
     """Fit the confidence on questions with keys, cross-validated by incident."""
     pairs = []

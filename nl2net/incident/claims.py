@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import pairwise
 
 from nl2net.incident.entities import cable_mentions, entity_tokens
 from nl2net.incident.injection import ATTACKS
-from nl2net.incident.language import MONTHS, fold_name, terms_of
+from nl2net.incident.language import MONTHS, fold_name, stem, terms_of
 from nl2net.incident.records import Claim, Document, Source, SourceClass, TypedValue
 from nl2net.incident.text import sentence_spans
 from nl2net.incident.typed import typed_values
@@ -76,6 +77,7 @@ def claims_of(document: Document) -> list[Claim]:
         for start, end in sentence_spans(passage.usable):
             quote = passage.text[start:end].rstrip()
             shift = passage.start + start
+            values = typed_values(quote)
             found.append(
                 Claim(
                     doc=document.id,
@@ -83,14 +85,19 @@ def claims_of(document: Document) -> list[Claim]:
                     end=shift + len(quote),
                     quote=quote,
                     source=ranked,
-                    values=typed_values(quote),
-                    terms=frozenset([*terms_of(quote), *entity_tokens(quote)]),
+                    values=values,
+                    terms=frozenset([*terms_of(quote), *entity_tokens(quote), *_kind_terms(values)]),
                     heading=f"{document.title} {passage.heading}",
                     context=f"{document.title} {passage.heading} {passage.usable}",
                     carried=_carried(quote, found[-1] if found else None, inner),
                 )
             )
     return found
+
+
+def _kind_terms(values: Sequence[TypedValue]) -> list[str]:
+    """A prefix counts as the word "prefix", a sum of money as "money"."""
+    return [stem(value.kind) for value in values if value.kind in ("prefix", "money")]
 
 
 def _names_inside(document: Document) -> frozenset[str]:
@@ -120,7 +127,7 @@ def named_by(claim: Claim, name: str) -> int:
     if rest and len(first) > 3 and mentions(claim.context + " " + claim.carried, name):
         if re.search(rf"(?<!\w){re.escape(first)}(?!\w)(?!\s+[A-Z])", claim.quote):
             return 2
-    return int(mentions(f"{claim.heading} {claim.context} {claim.carried}", name))
+    return int(mentions(f"{claim.heading} {claim.context} {claim.carried} {claim.source.title}", name))
 
 
 def mentions(text: str, name: str) -> bool:

@@ -18,7 +18,7 @@ from nl2net.incident.support import Support
 # Signs are fixed: more of the first kind never lowers the score, more of the second never raises it.
 SIGNS: Mapping[str, int] = {
     "origins": 1, "best_class": 1, "coverage": 1, "margin": 1, "computed": 1, "typed": 1, "quoted": 1,
-    "missing": -1, "lacking": -1, "unnamed": -1, "unbound": -1, "clash": -1, "loose": -1, "hedged": -1,
+    "missing": -1, "lacking": -1, "unnamed": -1, "unbound": -1, "clash": -1, "undone": -1, "loose": -1, "hedged": -1,
     "conflict": -1, "flags": -1,
 }  # fmt: skip
 _LOOSE = frozenset({"name", "actor", "text", "place", "cause"})
@@ -40,6 +40,7 @@ class Features:
     unnamed: float = 0.0
     unbound: float = 0.0
     clash: float = 0.0
+    undone: float = 0.0
     loose: float = 0.0
     hedged: float = 0.0
     conflict: float = 0.0
@@ -104,6 +105,7 @@ def features_of(outcome: Outcome, origins: Origins, flagged: frozenset[str]) -> 
         unnamed=support.unnamed,
         unbound=support.unbound,
         clash=support.clash,
+        undone=support.undone,
         loose=float(outcome.slot.type in _LOOSE),
         hedged=float(bool(claims) and is_hedged(claims[0].quote)),
         conflict=0.0 if not unsettled else 0.5 if outcome.verdict and outcome.verdict.preferred else 1.0,

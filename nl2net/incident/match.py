@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from nl2net.incident.claims import clause_of, disowned, is_reporting, mentions, named_by
-from nl2net.incident.language import NUMBER_WORDS, countries, is_event_word, related, stem, stems, terms_of
+from nl2net.incident.language import NUMBER_WORDS, STOP, countries, is_event_word, related, stem, stems, terms_of
 from nl2net.incident.naming import names_of, slot_terms
 from nl2net.incident.records import Claim, Slot, TypedValue
 from nl2net.incident.typed import typed_values
@@ -59,6 +59,7 @@ _EARLIER = re.compile(
     r"attributed|scheduled|told)\w+(?:ed|en|ut|et)\b",
     re.IGNORECASE,
 )
+_CAUSAL = stems("cause trigger lead")
 _PLAIN = stems("make use run have call build operate own do get take")
 _WEAK = 0.75  # credit of a related word
 _TITLE = 0.7  # credit of a word of the title: the document is about it
@@ -165,7 +166,12 @@ def candidates(slot: Slot, claims: Sequence[Claim], weights: Weights) -> list[Ca
         cover = coverage(terms, claim.terms, heading, weights, soft=soft, title=frozenset(terms_of(claim.heading)))
         if entities and not held:
             cover *= 0.9
-        bonus = 0.12 * len(held) + 0.1 * min(own, 2) + (0.15 if is_reporting(claim.quote) else 0.0)
+        order = re.search(r"\b(?:before|after|during)\b", slot.text, re.IGNORECASE)
+        if order and slot.type not in ("span", "duration"):
+            base_bonus = 0.15 if re.search(rf"\b{order.group()}\b", claim.quote, re.IGNORECASE) else 0.0
+        else:
+            base_bonus = 0.0
+        bonus = base_bonus + 0.12 * len(held) + 0.1 * min(own, 2) + (0.15 if is_reporting(claim.quote) else 0.0)
         undone = bool(slot.must) and not any(related(deed) & claim.terms for deed in slot.must)
         if undone and slot.type in ("time", "date"):
             continue
@@ -191,6 +197,9 @@ def telling_terms(slot: Slot) -> tuple[str, ...]:
     if slot.type == "cause":
         kept = [t for t in terms if t not in related(stem("trigger")) | stems("blame behind")]
         return tuple(kept or terms)
+    if slot.type == "name":
+        kept = [t for t in terms if t not in _CAUSAL]
+        return tuple(kept or terms)
     if slot.type == "place":
         drop = related("country") | related(stem("join")) | stems(" ".join(NUMBER_WORDS)) | stems("city place location")
         return tuple(t for t in terms if t not in drop)
@@ -208,7 +217,7 @@ def _typed(
     for value in claim.values:
         if value.kind not in KINDS[slot.type] or (slot.type == "duration" and _is_distance(claim, value)):
             continue
-        exact = bool(slot.nouns) and _noun_fits(slot, claim, value)
+        exact = bool(slot.nouns) and (_noun_fits(slot, claim, value) or _same_deed(slot, claim, value))
         if slot.type in ("count", "amount", "percent") and slot.nouns and not exact:
             continue
         clause = clause_of(claim, value)
@@ -286,6 +295,19 @@ def _noun_fits(slot: Slot, claim: Claim, value: TypedValue) -> bool:
     return all(related(noun) & (clause | own) or noun in terms_of(claim.context) for noun in slot.nouns[:-1])
 
 
+def _same_deed(slot: Slot, claim: Claim, value: TypedValue) -> bool:
+    """Counted under another noun, but by the very words of the question: "consists of 64,000 recorders"."""
+    clause = frozenset(terms_of(clause_of(claim, value)))
+    alone = sum(v.kind == "count" and v.end - v.start > 1 for v in claim.values) == 1
+    rest = [t for t in telling_terms(slot) if t not in slot.nouns]
+    verbs = [t for t in rest if not is_event_word(t) and t not in _PLAIN and t not in terms_of(claim.heading)]
+    return (
+        bool(alone and verbs)
+        and all(t in clause for t in verbs)
+        and all(mentions(claim.quote, n) for n in slot.anchors)
+    )
+
+
 def _edge_fit(slot: Slot, claim: Claim, value: TypedValue) -> float:
     """+1 if a time stands at the asked end of an interval or beside a word for it, -1 at the other end."""
     if not slot.edge or value.kind not in ("time", "date"):
@@ -354,6 +376,7 @@ def new_names(slot: Slot, quote: str) -> list[str]:
     )
     asked = slot.text.casefold()
     fresh = [name for name in found if name.casefold() not in asked and len(name) > 1]
+    fresh = [name for name in fresh if name.lower() not in STOP]
     # Zones, clock times, AS numbers and the acronyms of the trade name nobody.
     return [
         name for name in fresh if not re.fullmatch(r"[A-Z]{2,4}T|UTC|AS\d*|BGP|ISP|DNS|IP|DDoS|\d+[apAP][mM]", name)

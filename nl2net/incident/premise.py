@@ -16,6 +16,7 @@ from nl2net.incident.pool import Pool
 from nl2net.incident.reconcile import compatible, rivals_of, weigh
 from nl2net.incident.records import Claim, Slot, TypedValue
 from nl2net.incident.solve import Outcome
+from nl2net.incident.support import is_silence
 from nl2net.incident.typed import typed_values
 
 _PRESUMING = re.compile(r"^(?:why|how)\s+(?:did|was|were|had|has|does|do|is|are)\b", re.IGNORECASE)
@@ -85,7 +86,10 @@ def _compare(frame: Frame, probe: Slot, found: list[Candidate], *, value: TypedV
 def _by_coverage(slot: Slot, pool: Pool, weights: Weights) -> PremiseCheck:
     terms = tuple(t for t in slot.terms if not any(t in terms_of(name) for name in slot.anchors))
     ranked = sorted(
-        ((coverage(terms, c.terms, _event_heading(c), weights), c) for c in pool.claims),
+        (
+            (coverage(terms, c.terms, _event_heading(c), weights, title=frozenset(terms_of(c.heading))), c)
+            for c in pool.claims
+        ),
         key=lambda item: (-item[0], item[1].start),
     )
     strict = [(share, claim) for share, claim in ranked if share >= 0.6]
@@ -138,6 +142,8 @@ def check_presumed(frame: Frame, open_slots: Sequence[Slot], pool: Pool) -> Prem
         terms = tuple(t for t in slot.terms if not any(t in terms_of(name) for name in frame.names))
         own = tuple(name for name in slot.anchors if name not in pool.unknown)
         for claim in sorted(pool.claims, key=lambda c: c.source.source_class.rank):
+            if is_silence(claim.quote):
+                continue
             needed = [name for name in own if not mentions(claim.heading, name)]
             named = [name for name in needed if mentions(claim.quote, name)]
             loose = slot.type in ("amount", "percent", "count", "duration", "time")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nl2net.incident.claims import named_by
-from nl2net.incident.language import related, stem, stems, terms_of
+from nl2net.incident.language import is_past, related, stem, stems, terms_of
 from nl2net.incident.match import Weights, telling_terms
 from nl2net.incident.records import Claim, Slot
 from nl2net.incident.typed import dates_fit
@@ -28,6 +28,7 @@ _KIND_WORDS = {
     "percent": stems("share percentage fraction proportion cent"),
     "length": stems("length long"),
 }
+_EMPTY_DEEDS = stems("happen have do go become be get take") | related(stem("cause"))
 _SILENCE = re.compile(
     r"\b(?:did not|didn't|does not|do not|would not|has not|have not|had not) (?:\w+ )?(?:said?|say|tell|told|know|disclosed?|"
     r"named?|give|given|reveal(?:ed)?|publish(?:ed)?|comment(?:ed)?|answer(?:ed)?|states?d?)\b|\bundisclosed\b|\bdeclined to\b|"
@@ -61,6 +62,8 @@ class Support:
         Share of those that do not stand in the quotes themselves.
     clash : float
         1 if the quotes tell of another date than the one asked of, and of no fitting one.
+    undone : float
+        1 if what the question says was done is told in none of the quotes.
     """
 
     quoted: float = 1.0
@@ -69,6 +72,7 @@ class Support:
     unnamed: float = 0.0
     unbound: float = 0.0
     clash: float = 0.0
+    undone: float = 0.0
 
 
 def support_of(
@@ -109,7 +113,43 @@ def support_of(
         sum(how == 0 for how in told) / len(told) if told else 0.0,
         sum(how < 2 for how in told) / len(told) if told else 0.0,
         float(_clashes(slot, claims, dates)),
+        float(any(not related(deed) & held for deed in deeds_of(slot))),
     )
+
+
+def deeds_of(slot: Slot) -> tuple[str, ...]:
+    """Verbs of a question, where their place makes them plain: "did MainOne leak", "who owns", "which vendor made".
+
+    Examples
+    --------
+    >>> deeds_of(Slot("who", "actor", "Who owns the cable")), deeds_of(Slot("n", "count", "", anchors=("Vega",)))
+    (('own',), ())
+    """
+    found = list(slot.must)
+    for name in slot.anchors:
+        match = re.search(rf"\b(?:did|does|do)\s+(?:the\s+)?{re.escape(name)}\s+([a-z]{{3,}})\b", slot.text)
+        found += [stem(match.group(1))] if match else []
+    found += _first_verb(slot.text)
+    return tuple(d for d in dict.fromkeys(found) if d not in _EMPTY_DEEDS)
+
+
+_HELPER = re.compile(r"(?:is|was|are|were|did|does|do|had|has|have|will|would|can|could)$", re.IGNORECASE)
+
+
+def _first_verb(text: str) -> list[str]:
+    """The first plain past form after "which N", "who" or "how many N", unless a helping verb comes before it."""
+    match = re.match(r"^(?:\w+\s+)?(who|which|what|how many)\s+(.+)$", text, re.IGNORECASE)
+    if match is None:
+        return []
+    words = match.group(2).split()[:7]
+    if match.group(1).lower() == "who" and words and words[0].islower() and not _HELPER.match(words[0]):
+        return [stem(words[0])]
+    for place, word in enumerate(words):
+        if _HELPER.match(word):
+            return []
+        if place and word.islower() and (re.fullmatch(r"\w{2,}ed", word) or is_past(word)):
+            return [stem(word)]
+    return []
 
 
 def _asked_terms(slot: Slot) -> tuple[str, ...]:
@@ -122,6 +162,17 @@ def _clashes(slot: Slot, claims: Sequence[Claim], dates: Sequence[tuple[int, int
     if slot.type in ("time", "date") or not dates or not told:
         return False
     return not any(dates_fit(date, other) for date in dates for other in told)
+
+
+def is_silence(text: str) -> bool:
+    """Whether a source says that it does not tell something: that denies nothing.
+
+    Examples
+    --------
+    >>> is_silence("The company did not say what it cost."), is_silence("It did not fail.")
+    (True, False)
+    """
+    return _SILENCE.search(text) is not None
 
 
 def silent_claim(slot: Slot, claims: Sequence[Claim], weights: Weights) -> Claim | None:
