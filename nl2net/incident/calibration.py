@@ -245,7 +245,8 @@ def main(
     text = json.dumps(found, indent=2) + "\n"
     typer.echo(text, nl=False)
     if out is not None:
-        atomic_write(out, text.encode())
+        with atomic_write(out) as stream:
+            stream.write(text.encode())
 
 
 if __name__ == "__main__":

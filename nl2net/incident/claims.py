@@ -33,7 +33,7 @@ _NEGATION = re.compile(
 _STATE = re.compile(
     r"\b(?:had|has|have) (?:already )?been (?:out|down|dark|offline|cut|broken|inactive|closed|retired|shut|"
     r"unused)\b|\balready (?:out|down|dark|cut|"
-    r"offline|broken)\b|\bchanged (?:little|nothing)\b|\b(?:little|no) (?:effect|impact|change)\b|\bunaffected\b|"
+    r"offline|broken)\b|\b(?:kept|continued) (?:running|working|to (?:run|work))\b|\bstayed (?:up|in service|online)\b|\bchanged (?:little|nothing)\b|\b(?:little|no) (?:effect|impact|change)\b|\bunaffected\b|"
     r"\b(?:was|were) not (?:affected|impacted|hit|touched|damaged|involved|in service|used)\b",
     re.IGNORECASE,
 )

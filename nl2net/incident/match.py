@@ -6,9 +6,21 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from ipaddress import ip_network
 
+from nl2net.incident.binding import belongs, is_unnamed, other_label
 from nl2net.incident.claims import clause_of, disowned, is_reporting, mentions, named_by
-from nl2net.incident.language import NUMBER_WORDS, STOP, countries, is_event_word, related, stem, stems, terms_of
+from nl2net.incident.language import (
+    MONTHS,
+    NUMBER_WORDS,
+    STOP,
+    countries,
+    is_event_word,
+    related,
+    stem,
+    stems,
+    terms_of,
+)
 from nl2net.incident.naming import names_of, slot_terms
 from nl2net.incident.records import Claim, Slot, TypedValue
 from nl2net.incident.typed import typed_values
@@ -25,6 +37,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "asn": ("asn",),
     "prefix": ("prefix",),
     "amount": ("percent", "count", "money"),
+    "sum of money": ("money", "percent"),
 }
 _CAUSE = re.compile(
     r"\b(?:because(?: of)?|due to|caused?(?: by)?|cause was|reasons? (?:was|is|were|for|given)|root cause|trigger\w*|"
@@ -54,7 +67,7 @@ _FAILURE = re.compile(
 )
 # What was told as earlier than the event is a candidate for its cause, unless it tells of people and plans.
 _EARLIER = re.compile(
-    r"\bhad (?:(?!been)\w+ed|broken|gone)\b|\bhad been (?!out|suspected|planned|warned|informed|repaired|restored|"
+    r"\bhad (?:(?!been)\w+ed|broken|gone|risen|fallen|grown|taken|caught|run|left|lost)\b|\bhad been (?!out|suspected|planned|warned|informed|repaired|restored|"
     r"expected|reported|"
     r"attributed|scheduled|told)\w+(?:ed|en|ut|et)\b",
     re.IGNORECASE,
@@ -154,10 +167,12 @@ def candidates(slot: Slot, claims: Sequence[Claim], weights: Weights) -> list[Ca
     entities = [v for v in typed_values(slot.text) if v.kind in ("asn", "prefix", "time") and slot.type != "span"]
     found = []
     for claim in claims:
+        if other_label(slot.text, claim.quote):
+            continue
         own, needed = anchors_met(slot, claim)
         if needed and own == 0:
             continue
-        held = [v for v in entities if any(v.kind == w.kind and v.value == w.value for w in claim.values)]
+        held = [v for v in entities if any(_same_entity(v, w) for w in claim.values)]
         if entities and not held and _speaks_of_another(claim, entities):
             continue
         heading = frozenset(terms_of(claim.context))
@@ -182,6 +197,16 @@ def candidates(slot: Slot, claims: Sequence[Claim], weights: Weights) -> list[Ca
     return sorted(found, key=lambda c: (-c.score, c.claim.source.source_class.rank, c.claim.doc, c.claim.start))
 
 
+def _same_entity(asked: TypedValue, told: TypedValue) -> bool:
+    """The same AS, time or prefix, or a prefix that covers the asked one."""
+    if asked.kind != told.kind:
+        return False
+    if asked.kind != "prefix" or asked.value == told.value:
+        return bool(asked.value == told.value)
+    one, two = ip_network(asked.value), ip_network(told.value)
+    return one.version == two.version and one.subnet_of(two)  # type: ignore[arg-type]
+
+
 def _speaks_of_another(claim: Claim, entities: Sequence[TypedValue]) -> bool:
     """Whether a claim without the asked prefix or AS cannot be on it: it names another, or nothing before it did."""
     kinds = {v.kind for v in entities}
@@ -201,7 +226,12 @@ def telling_terms(slot: Slot) -> tuple[str, ...]:
         kept = [t for t in terms if t not in _CAUSAL]
         return tuple(kept or terms)
     if slot.type == "place":
-        drop = related("country") | related(stem("join")) | stems(" ".join(NUMBER_WORDS)) | stems("city place location")
+        drop = (
+            related("country")
+            | related(stem("join"))
+            | stems(" ".join(NUMBER_WORDS))
+            | stems("city place location based located situated stand lie")
+        )
         return tuple(t for t in terms if t not in drop)
     return tuple(terms)
 
@@ -226,35 +256,11 @@ def _typed(
         named = sum(mentions(clause, name) for name in slot.anchors)
         score = 0.5 * cover + 0.35 * local + bonus + 0.1 * min(named, 2) + (0.1 if exact else 0.0)
         score -= 0.2 if value.kind == "date" and slot.type == "time" else 0.0
-        if _said_already(slot, value) or (slot.clock and value.kind == "date"):
-            continue
-        if slot.type == "asn" and re.search(r"\bAS ?numbers?\b|\bASNs?\b", slot.text) and not _owns(slot, claim, value):
+        if not belongs(slot, claim, value) or _edge_fit(slot, claim, value) <= -1.0:
             continue
         score += _duration_fit(slot, claim, value) if slot.type == "duration" else 0.0
         found.append(Candidate(claim, value, score, cover, exact, named=named, gone=disowned(claim, value)))
     return found
-
-
-def _said_already(slot: Slot, value: TypedValue) -> bool:
-    """What the question says itself is no answer to it."""
-    if value.kind not in ("date", "time", "asn", "prefix") or slot.alternatives:
-        return False
-    return any(v.kind == value.kind and v.value == value.value for v in typed_values(slot.text))
-
-
-def _owns(slot: Slot, claim: Claim, value: TypedValue) -> bool:
-    """Whether an AS number stands beside the name it is asked of: "MainOne of Lagos, AS37282", "AS701 (Verizon)"."""
-    if value.noun == "path" or is_reporting(claim.quote) or not slot.anchors or len(slot.anchors) > 2:
-        return True
-    near = 0
-    for name in slot.anchors:
-        first = name.split()[0]
-        for match in re.finditer(rf"(?<!\w){re.escape(first)}(?!\w)", claim.quote, re.IGNORECASE):
-            low, high = sorted([(match.start(), match.end()), (value.start, value.end)])
-            gap = claim.quote[low[1] : high[0]]
-            others = [v for v in claim.values if v.kind == "asn" and low[1] <= v.start < high[0]]
-            near += len(gap) <= 60 and not others and not re.search(r"[;:]|\b(?:and|to|from)\b", gap)
-    return near > 0
 
 
 def _duration_fit(slot: Slot, claim: Claim, value: TypedValue) -> float:
@@ -349,8 +355,9 @@ def _open_fit(slot: Slot, claim: Claim) -> float:
     if slot.type == "cause":
         return _cause_fit(slot, claim)
     if slot.type == "place":
-        places = [name for name in countries() if mentions(quote, name)]
-        return 0.2 if places else -1.0
+        return _place_fit(slot, quote)
+    if slot.type == "said":
+        return 0.2 if _SPEECH.search(quote) and any(mentions(quote, name) for name in slot.anchors) else -1.0
     if slot.type == "name":
         return _name_fit(slot, claim)
     if slot.type == "actor":
@@ -360,6 +367,22 @@ def _open_fit(slot: Slot, claim: Claim) -> float:
     if slot.type == "size":
         return 0.1 if claim.values else -1.0
     return 0.0
+
+
+_SPEECH = re.compile(
+    r"\b(?:said|says|wrote|writes|stated|states|claimed|claims|told|called|calls|held|reported|announced|according to|"
+    r"explained|denied|admitted|promised|blamed|warned)\b",
+    re.IGNORECASE,
+)
+
+
+def _place_fit(slot: Slot, quote: str) -> float:
+    """Countries before other names that stand after a word of place."""
+    if any(mentions(quote, name) for name in countries()):
+        return 0.2
+    names = re.findall(r"\b(?:in|at|near|off|from|of|between|to)\s+(?:the\s+)?([A-Z][\w'-]+)", quote)
+    asked = slot.text.casefold()
+    return 0.1 if [name for name in names if name.casefold() not in asked and name.lower() not in MONTHS] else -1.0
 
 
 def new_names(slot: Slot, quote: str) -> list[str]:
@@ -391,6 +414,8 @@ def _name_fit(slot: Slot, claim: Claim) -> float:
     head = related(slot.nouns[-1]) if slot.nouns else frozenset()
     kind = bool(head & claim.terms)
     names = bool(new_names(slot, claim.quote))
+    if not names and is_unnamed(slot, claim.quote):
+        return -1.0
     deeds = [t for t in telling_terms(slot) if t not in slot.nouns and not is_event_word(t)]
     done = [
         t for t in deeds if related(t) & (claim.terms | (frozenset(terms_of(claim.context)) if kind else frozenset()))
@@ -425,7 +450,9 @@ def _cause_fit(slot: Slot, claim: Claim) -> float:
     return 0.12 if any(stem(word) not in said for word in words) else -1.0
 
 
-def span_end(words: str, slot: Slot, *, edge: str, claims: Sequence[Claim], weights: Weights) -> Candidate | None:
+def span_end(
+    words: str, slot: Slot, *, edge: str, claims: Sequence[Claim], weights: Weights, kind: str = "time"
+) -> Candidate | None:
     """The time of one end of a span, such as "the withdrawal by PCCW Global".
 
     Among claims that fit about equally the earliest is the start of something, the latest its end.
@@ -433,9 +460,9 @@ def span_end(words: str, slot: Slot, *, edge: str, claims: Sequence[Claim], weig
     if re.search(r"\b(?:end|return|restor|recover|withdr|repair|back)\w*", words, re.IGNORECASE):
         edge = "end"
     anchors = names_of(words)
-    end = Slot(slot.name, "time", words, slot_terms(words), anchors=anchors, edge=edge)
+    end = Slot(slot.name, kind, words, slot_terms(words), anchors=anchors, edge=edge)
     entities = [v for v in typed_values(words) if v.kind in ("asn", "prefix")]
-    found = [c for c in candidates(end, claims, weights) if c.value is not None and c.value.kind == "time"]
+    found = [c for c in candidates(end, claims, weights) if c.value is not None and c.value.kind == kind]
     found = [c for c in found if all(any(v.value == w.value for w in c.claim.values) for v in entities)]
     if not found or found[0].coverage < 0.3:
         return None

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from nl2net.incident.binding import labels_of, other_label
 from nl2net.incident.claims import denied_words, is_denial, mentions, state_denial
 from nl2net.incident.frame import Frame
 from nl2net.incident.language import is_event_word, related, stem, stems, terms_of
@@ -92,15 +93,33 @@ def _by_coverage(slot: Slot, pool: Pool, weights: Weights) -> PremiseCheck:
         ),
         key=lambda item: (-item[0], item[1].start),
     )
-    strict = [(share, claim) for share, claim in ranked if share >= 0.6]
+    strict = [(share, claim) for share, claim in ranked if share >= 0.6 and not other_label(slot.text, claim.quote)]
     named = [n for n in slot.anchors if n not in pool.unknown]
     for _, claim in strict:
         if all(mentions(claim.quote + " " + claim.heading, name) for name in named):
             verdict = "false" if is_denial(claim.quote) != is_denial(slot.text) else "true"
             return PremiseCheck(verdict, (claim,), "")
+    if (held_up := _held_up(slot, pool, named)) is not None:
+        return PremiseCheck("false", (held_up,))
     if _CAUSED.search(slot.text):
         return other_cause(slot, pool, weights)
     return PremiseCheck("")
+
+
+def _held_up(slot: Slot, pool: Pool, named: Sequence[str]) -> Claim | None:
+    """ "Did hall A go down?": a claim on hall A that says it kept running."""
+    failing = related(stem("outage")) | related(stem("affect")) | related(stem("cut"))
+    if not any(t in failing for t in slot.terms) and not re.search(r"\b(?:down|off|dark)\b", slot.text):
+        return None
+    labels = labels_of(slot.text)
+    things = [t for t in slot.terms if t not in failing and not any(t in terms_of(name) for name in named)]
+    for claim in pool.claims:
+        told = labels_of(claim.quote)
+        fits = all(n in told and asked & told[n] for n, asked in labels.items())
+        spoken = [t for t in things if t in claim.terms] or [n for n in named if mentions(claim.quote, n)]
+        if state_denial(claim.quote) and fits and (labels or spoken):
+            return claim
+    return None
 
 
 def _event_heading(claim: Claim) -> frozenset[str]:

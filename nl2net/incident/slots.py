@@ -59,7 +59,10 @@ def slots_of(segment: str, later: bool) -> list[Slot]:
         )
         return [
             replace(
-                base, name=noun.group(1) if noun else "amount", type=kind, nouns=(stem(noun.group(1)),) if noun else ()
+                base,
+                name=noun.group(1) if noun else "amount",
+                type=kind if noun or kind == "money" else "sum of money",
+                nouns=(stem(noun.group(1)),) if noun else (),
             )
         ]
     if "how long" in lowered:
@@ -200,12 +203,17 @@ def _open_slot(segment: str, base: Slot) -> Slot:
             return replace(base, name="owner", type="actor", terms=(*base.terms, stem("belong")))
         identity = re.match(r"^who (?:is|are|was|were) (?:they|it|he|she|these|those)\b", head)
         return replace(base, name="who", type="identity" if identity else "actor")
-    if re.match(r"^where\b", head) or re.match(
-        r"^(?:which|what) (?:countr|cit|place|location|state|region|port\b)", head
-    ):
+    if re.match(r"^where\b", head) or re.match(r"^(?:which|what) (?:countr|cit|place|location)", head):
         return replace(base, name="place", type="place")
-    if re.search(r"\b(?:price|cost|charge|fee|fine|compensation|revenue|salary|paid|pay)\b", head) and head.startswith(
-        ("what", "which")
+    if re.match(
+        r"^what (?:did|does|do|has|had) .+\b(?:say|state|claim|announce|explain|tell)\b(?! (?:the )?[a-z]+ should)",
+        head,
+    ):
+        about = _without(base.terms, related(stem("cause")) | stems("happen say state claim announce explain tell"))
+        return replace(base, name="statement", type="said", terms=about)
+    price = r"price|costs?|charges?|fees?|fine|revenue|salary"
+    if re.match(rf"^(?:what|which) (?:(?:was|is|were|are) )?(?:the |total )*(?:\w+ )?(?:{price})\b", head) or re.search(
+        r"^what (?:did|does|would|had) .*\b(?:cost|pay|paid|charge|charged)\b", head
     ):
         return replace(base, name="money", type="money")
     if re.search(r"^(?:what|which) (?:percentage|per cent|share|fraction|proportion)\b", head):
@@ -227,22 +235,28 @@ def _open_slot(segment: str, base: Slot) -> Slot:
     if head.startswith("which") or re.match(
         r"^what\s+(?!(?:is|was|were|are|did|does|do|became|happened|happens|had|has|have|made|went|could)\b)", head
     ):
-        noun = _head_noun(head)
+        noun = _head_noun(
+            head, frozenset(re.findall(r"\b(\w+s)\s+(?=[A-Z\d]|(?:the|a|an|its|their|most|all|every)\b)", segment))
+        )
         return replace(base, name=noun, type="name", nouns=slot_terms(noun)) if noun else base
     return base
 
 
-def _head_noun(head: str) -> str:
+def _head_noun(head: str, verbs: frozenset[str] = frozenset()) -> str:
     """ "which cable systems were cut" asks for cable systems: words up to the first verb or preposition."""
     head = re.sub(r"^(which|what)\s+(?:kinds?|types?|sorts?)\s+of\s+", r"\1 ", head)
     words = re.sub(r"^(?:which|what)\s+(?:of the\s+)?(?:other |two |three |four |five |six )?", "", head).split()
     found: list[str] = []
     for word in words[:4]:
         bare = word.strip(",")
-        if re.fullmatch(
-            AUX + r"|of|in|on|at|that|to|by|with|from|for|and|cut|hit|put|shut|set|\w{2,}ed|who",
-            bare,
-        ) or is_past(bare):
+        if (
+            re.fullmatch(
+                AUX + r"|of|in|on|at|that|to|by|with|from|for|and|cut|hit|put|shut|set|\w{2,}ed|who",
+                bare,
+            )
+            or is_past(bare)
+            or (found and bare in verbs)
+        ):
             break
         found.append(bare)
         if bare != word:

@@ -305,6 +305,8 @@ class Solver:
         return Outcome(slot, "settled" if claims else "open", claims=claims, coverage=0.8 if claims else 0.0)
 
     def _span(self, slot: Slot) -> Outcome:
+        if slot.unit == "days":
+            return self._days(slot)
         first = span_end(slot.ends[0], slot, edge="start", claims=self._claims(), weights=self.weights)
         last = span_end(slot.ends[1], slot, edge="", claims=self._claims(), weights=self.weights)
         if first is None or last is None or first.value is None or last.value is None:
@@ -312,6 +314,30 @@ class Solver:
         if first.value == last.value and first.claim == last.claim:
             return Outcome(slot, "open", claims=(first.claim,))
         return self._difference(slot, first.claim, first.value, second=(last.claim, last.value))
+
+    def _days(self, slot: Slot) -> Outcome:
+        """Days between two told dates."""
+        ends = [
+            span_end(words, slot, edge=edge, claims=self._claims(), weights=self.weights, kind="date")
+            for words, edge in zip(slot.ends, ("start", ""), strict=True)
+        ]
+        first, last = ends
+        if first is None or last is None or first.value is None or last.value is None:
+            return Outcome(slot, "open")
+        one, two = first.value.value, last.value.value
+        year = one[0] or two[0]
+        if not (year and one[1] and one[2] and two[1] and two[2]) or one == two:
+            return Outcome(slot, "open")
+        apart = (date(two[0] or year, two[1], two[2]) - date(one[0] or year, one[1], one[2])).days
+        computed = Computed(
+            "end - start",
+            (("start", first.value.text), ("end", last.value.text)),
+            apart * 86400,
+            f"{abs(apart)} days",
+            "whole days between two dates",
+        )
+        claims = tuple(dict.fromkeys([first.claim, last.claim]))
+        return Outcome(slot, "settled", computed.text, apart * 86400, claims, computed=computed, coverage=0.8)
 
     def _difference(self, slot: Slot, claim: Claim, start: TypedValue, *, second: tuple[Claim, TypedValue]) -> Outcome:
         other, end = second

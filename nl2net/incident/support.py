@@ -130,6 +130,8 @@ def deeds_of(slot: Slot) -> tuple[str, ...]:
         match = re.search(rf"\b(?:did|does|do)\s+(?:the\s+)?{re.escape(name)}\s+([a-z]{{3,}})\b", slot.text)
         found += [stem(match.group(1))] if match else []
     found += _first_verb(slot.text)
+    if match := re.search(r"\btaken? .*?\bto ([a-z]{3,})\b", slot.text):
+        found.append(stem(match.group(1)))
     return tuple(d for d in dict.fromkeys(found) if d not in _EMPTY_DEEDS)
 
 
