@@ -43,7 +43,7 @@ def owns(slot: Slot, claim: Claim, value: TypedValue) -> bool:
 def _beside(words: list[str], before: str, after: str) -> bool:
     name = rf"{re.escape(words[0])}(?:\s+{_NAME})*"
     if before.rstrip().endswith("("):
-        return re.search(rf"\b{name}\s*\($", before, re.IGNORECASE) is not None
+        return re.search(rf"\b{name}\s*\($", before) is not None
     tail = rf"\b{name}(?:['’]s)?(?:\s+(?:of|in)\s+{_NAME})?(?:,\s+{_NAME})?(?:,|\s+is|\s+has|\s+with|\s+uses|\s+as)?\s*(?:the\s+)?(?:AS number\s+)?$"
     if re.search(tail, before):
         return True
@@ -90,11 +90,13 @@ def is_unreal(slot: Slot, claim: Claim, value: TypedValue) -> bool:
 
 
 def counts_the_whole(slot: Slot, claim: Claim) -> bool:
-    """Whether a place that is asked of is only one of a list, so that the figure is that of the whole list."""
+    """Whether a figure is not that of the asked place: the place is one of a list, or the sentence does not name it."""
     match = re.search(rf"\b(?:in|for|at)\s+({_NAME}(?:\s+{_NAME})*)", slot.text)
     if match is None or not any(name in match.group(1) or match.group(1) in name for name in slot.anchors):
         return False
     name = re.escape(match.group(1))
+    if not re.search(rf"\b{name}\b", f"{claim.heading} {claim.quote}"):
+        return True
     listed = rf"(?:,|\band)\s+(?:the\s+)?{name}\b|\b{name}\s*(?:,|\s+and)\s+(?:the\s+)?{_NAME}"
     return re.search(listed, claim.quote) is not None and re.search(rf"\b{name}\b.{{0,30}}\d", claim.quote) is None
 

@@ -33,7 +33,7 @@ _NEGATION = re.compile(
 _STATE = re.compile(
     r"\b(?:had|has|have) (?:already )?been (?:out|down|dark|offline|cut|broken|inactive|closed|retired|shut|"
     r"unused)\b|\balready (?:out|down|dark|cut|"
-    r"offline|broken)\b|\b(?:kept|continued) (?:running|working|to (?:run|work))\b|\bstayed (?:up|in service|online)\b|\bchanged (?:little|nothing)\b|\b(?:little|no) (?:effect|impact|change)\b|\bunaffected\b|"
+    r"offline|broken)\b|\bchanged (?:little|nothing)\b|\b(?:little|no) (?:effect|impact|change)\b|\bunaffected\b|"
     r"\b(?:was|were) not (?:affected|impacted|hit|touched|damaged|involved|in service|used)\b",
     re.IGNORECASE,
 )
@@ -86,7 +86,7 @@ def claims_of(document: Document) -> list[Claim]:
                     quote=quote,
                     source=ranked,
                     values=values,
-                    terms=frozenset([*terms_of(quote), *entity_tokens(quote), *_kind_terms(values)]),
+                    terms=frozenset([*terms_of(quote), *entity_tokens(quote), *_kind_terms(quote, values)]),
                     heading=f"{document.title} {passage.heading}",
                     context=f"{document.title} {passage.heading} {passage.usable}",
                     carried=_carried(quote, found[-1] if found else None, inner),
@@ -95,9 +95,10 @@ def claims_of(document: Document) -> list[Claim]:
     return found
 
 
-def _kind_terms(values: Sequence[TypedValue]) -> list[str]:
-    """A prefix counts as the word "prefix", a sum of money as "money"."""
-    return [stem(value.kind) for value in values if value.kind in ("prefix", "money")]
+def _kind_terms(quote: str, values: Sequence[TypedValue]) -> list[str]:
+    """A prefix counts as the word "prefix", a sum of money as "money", "Helsinki - Rostock" as joining the two."""
+    joins = [stem("join")] if re.search(r"\b[A-Z]\w+ (?:-|–|—|to) [A-Z]\w+\b", quote) else []
+    return [*joins, *(stem(value.kind) for value in values if value.kind in ("prefix", "money"))]
 
 
 def _names_inside(document: Document) -> frozenset[str]:

@@ -256,7 +256,9 @@ def _typed(
         named = sum(mentions(clause, name) for name in slot.anchors)
         score = 0.5 * cover + 0.35 * local + bonus + 0.1 * min(named, 2) + (0.1 if exact else 0.0)
         score -= 0.2 if value.kind == "date" and slot.type == "time" else 0.0
-        if not belongs(slot, claim, value) or _edge_fit(slot, claim, value) <= -1.0:
+        edge = _edge_fit(slot, claim, value)
+        ends = slot.edge == "end" and re.search(r"\b(?:end|stop|finish|over)\w*\b", slot.text, re.IGNORECASE)
+        if not belongs(slot, claim, value) or edge <= -1.0 or (ends and edge <= 0 and value.kind == "time"):
             continue
         score += _duration_fit(slot, claim, value) if slot.type == "duration" else 0.0
         found.append(Candidate(claim, value, score, cover, exact, named=named, gone=disowned(claim, value)))
@@ -308,8 +310,8 @@ def _same_deed(slot: Slot, claim: Claim, value: TypedValue) -> bool:
     rest = [t for t in telling_terms(slot) if t not in slot.nouns]
     verbs = [t for t in rest if not is_event_word(t) and t not in _PLAIN and t not in terms_of(claim.heading)]
     return (
-        bool(alone and verbs)
-        and all(t in clause for t in verbs)
+        bool(alone and set(verbs) & clause)
+        and all(t in claim.terms for t in verbs)
         and all(mentions(claim.quote, n) for n in slot.anchors)
     )
 

@@ -21,6 +21,9 @@ from nl2net.incident.support import is_silence
 from nl2net.incident.typed import typed_values
 
 _PRESUMING = re.compile(r"^(?:why|how)\s+(?:did|was|were|had|has|does|do|is|are)\b", re.IGNORECASE)
+_HOLDING = re.compile(
+    r"\b(?:kept|continued) (?:running|working|to (?:run|work))\b|\bstayed (?:up|in service|online)\b", re.IGNORECASE
+)
 _CAUSED = re.compile(
     r"\b(?:caused|triggered|brought (?:down|about)|started|due to|because of|result of|blamed on)\b(?:\s+by)?",
     re.IGNORECASE,
@@ -117,7 +120,7 @@ def _held_up(slot: Slot, pool: Pool, named: Sequence[str]) -> Claim | None:
         told = labels_of(claim.quote)
         fits = all(n in told and asked & told[n] for n, asked in labels.items())
         spoken = [t for t in things if t in claim.terms] or [n for n in named if mentions(claim.quote, n)]
-        if state_denial(claim.quote) and fits and (labels or spoken):
+        if (state_denial(claim.quote) or _HOLDING.search(claim.quote)) and fits and (labels or spoken):
             return claim
     return None
 

@@ -191,6 +191,12 @@ _CAUSING = (
 def _open_slot(segment: str, base: Slot) -> Slot:
     lowered = segment.lower()
     head = re.sub(rf"^{LEAD}", "", lowered)
+    if re.match(
+        r"^what (?:did|does|do|has|had) .+\b(?:say|state|claim|announce|explain|tell)\b(?! (?:the )?[a-z]+ should)",
+        head,
+    ):
+        about = _without(base.terms, related(stem("cause")) | stems("happen say state claim announce explain tell"))
+        return replace(base, name="statement", type="said", terms=about)
     if re.match(r"^why\b|^how come\b", head) or re.search(_CAUSING, head):
         thing = re.match(
             r"^(?:what|which)\s+((?:[\w-]+\s+){1,3}?)(?=(?:caused|triggered|led|crashed|broke|took|brought|knocked|"
@@ -205,12 +211,6 @@ def _open_slot(segment: str, base: Slot) -> Slot:
         return replace(base, name="who", type="identity" if identity else "actor")
     if re.match(r"^where\b", head) or re.match(r"^(?:which|what) (?:countr|cit|place|location)", head):
         return replace(base, name="place", type="place")
-    if re.match(
-        r"^what (?:did|does|do|has|had) .+\b(?:say|state|claim|announce|explain|tell)\b(?! (?:the )?[a-z]+ should)",
-        head,
-    ):
-        about = _without(base.terms, related(stem("cause")) | stems("happen say state claim announce explain tell"))
-        return replace(base, name="statement", type="said", terms=about)
     price = r"price|costs?|charges?|fees?|fine|revenue|salary"
     if re.match(rf"^(?:what|which) (?:(?:was|is|were|are) )?(?:the |total )*(?:\w+ )?(?:{price})\b", head) or re.search(
         r"^what (?:did|does|would|had) .*\b(?:cost|pay|paid|charge|charged)\b", head

@@ -111,7 +111,7 @@ class Solver:
         """An end that is the start again is no end: look for a time that a later claim gives."""
         slot = outcome.slot
         start = next((o for o in before if o.slot.edge == "start" and o.slot.type == slot.type and o.claims), None)
-        if slot.edge != "end" or start is None or outcome.value != start.value or outcome.value is None:
+        if slot.edge != "end" or start is None or (outcome.value != start.value and outcome.state != "open"):
             return outcome
         opened = start.claims[0]
         probe = replace(slot, text="", must=())
@@ -140,6 +140,9 @@ class Solver:
             return self._span(slot)
         if slot.type == "sum":
             return self._sum(slot)
+        kinds = re.search(r"^what (?:kind|type|sort)s? of\b.*\b(?:they|it|these|those)\b", slot.text, re.IGNORECASE)
+        if kinds and before and before[-1].claims:
+            return Outcome(slot, "settled", claims=before[-1].claims[:1], coverage=before[-1].coverage)
         found = candidates(slot, self._claims(), self.weights)
         if slot.type == "duration":
             outcome = self._typed(slot, self._with_derived(slot, found))
