@@ -12,7 +12,7 @@ from nl2net.incident.claims import clause_of, is_reporting, mentions, named_by
 from nl2net.incident.frame import Frame
 from nl2net.incident.intervals import interval_pairs
 from nl2net.incident.language import is_event_word, related, stem, stems, terms_of
-from nl2net.incident.match import KINDS, Candidate, Weights, candidates, span_end, telling_terms
+from nl2net.incident.match import KINDS, Candidate, Weights, candidates, new_names, span_end, telling_terms
 from nl2net.incident.origins import Origins
 from nl2net.incident.pool import Pool
 from nl2net.incident.reconcile import Group, Verdict, compatible, rivals_of, weigh
@@ -88,7 +88,17 @@ class Solver:
         support = support_of(outcome.slot, outcome.claims, self.weights, dates=self.frame.dates)
         if support.unnamed and outcome.computed is None:
             return Outcome(outcome.slot, "open", note="what was found is not about everything the question names")
+        if outcome.label and outcome.computed is None and not support.quoted and self._tells_of_another(outcome):
+            return Outcome(outcome.slot, "open", note="what was found tells of something else")
         return replace(outcome, support=support)
+
+    def _tells_of_another(self, outcome: Outcome) -> bool:
+        """Whether the quote shares no word with the question and has a subject that neither question nor title name."""
+        claim = outcome.claims[0]
+        if outcome.slot.bare or is_reporting(claim.quote):
+            return False
+        fresh = [n for n in new_names(outcome.slot, claim.quote) if not mentions(claim.heading, n)]
+        return bool(fresh) and not any(mentions(self.frame.question, n) for n in fresh)
 
     def _heard(self, outcome: Outcome) -> Outcome:
         """Where a source says that it does not tell or that nobody knows, that stands before any guess."""

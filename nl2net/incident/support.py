@@ -155,6 +155,8 @@ def _first_verb(text: str) -> list[str]:
 
 
 def _asked_terms(slot: Slot) -> tuple[str, ...]:
+    if slot.bare:  # its words come from another part, whose quotes answer for them
+        return ()
     drop = _KIND_WORDS.get(slot.type, frozenset())
     return tuple(term for term in telling_terms(slot) if term not in drop)
 
