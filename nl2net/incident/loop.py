@@ -10,7 +10,8 @@ from functools import partial
 from typing import Any
 
 from nl2net.errors import BudgetError, ModelError
-from nl2net.incident.assemble import Ledger, abstain_text, build_report
+from nl2net.incident.assemble import Ledger, abstain_text, attacked, build_report
+from nl2net.incident.confidence import features_of, score, shipped_scale
 from nl2net.incident.frame import Frame, frame_question
 from nl2net.incident.impact.answer import answer_from_data
 from nl2net.incident.language import expand
@@ -44,13 +45,14 @@ class Options:
 
     ``pinned`` documents are always read, ``banned`` ones never; ``prose`` lets a model write a leading sentence
     that is checked
-    against the quotes.
+    against the quotes. ``least`` is the confidence below which a slot stays open; by default the fitted one.
     """
 
     as_of: str = ""
     pinned: tuple[str, ...] = ()
     banned: tuple[str, ...] = ()
     prose: bool = True
+    least: float | None = None
     budget: Budget = field(default_factory=Budget)
 
 
@@ -185,11 +187,23 @@ class Investigator:
             if not still or barren > 1 or pool.undated or self.clock() - begin > budget.seconds:
                 break
             words = self._next_words(still, pool, number)
-        outcomes = self._ask_model(outcomes, pool)
+        outcomes = self._ask_model(self._gate(outcomes, pool), pool)
         check = self._premise(frame, outcomes, pool)
         ledger = Ledger(self.shelf, Origins(pool.documents))
         report = build_report(frame, pool, self._polar(frame, outcomes, check), ledger=ledger, check=check)
         return self._with_prose(report, frame, outcomes), number
+
+    def _gate(self, outcomes: list[Outcome], pool: Pool) -> list[Outcome]:
+        """Leave a slot open where the evidence is too thin for the answer it would give."""
+        least = shipped_scale().threshold if self.options.least is None else self.options.least
+        origins, flagged = Origins(pool.documents), attacked(pool.documents)
+        kept = []
+        for outcome in outcomes:
+            if outcome.state != "open" and score(features_of(outcome, origins, flagged)) < least:
+                self._tell("refuse", slot=outcome.slot.name, near=[[c.doc, c.start, c.end] for c in outcome.claims[:2]])
+                outcome = Outcome(outcome.slot, "open", note="what was found does not carry the question")
+            kept.append(outcome)
+        return kept
 
     def _gather(self, frame: Frame, number: int, words: Sequence[str]) -> Pool:
         pool = build_pool(

@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any
 
-from nl2net.incident.claims import mentions
+from nl2net.incident.claims import clause_of, is_reporting, mentions, named_by
 from nl2net.incident.frame import Frame
 from nl2net.incident.intervals import interval_pairs
 from nl2net.incident.language import is_event_word, related, stem, stems, terms_of
-from nl2net.incident.match import KINDS, Candidate, Weights, candidates, span_end
+from nl2net.incident.match import KINDS, Candidate, Weights, candidates, new_names, span_end, telling_terms
 from nl2net.incident.origins import Origins
 from nl2net.incident.pool import Pool
 from nl2net.incident.reconcile import Group, Verdict, compatible, rivals_of, weigh
 from nl2net.incident.records import Claim, Slot, SourceClass, TypedValue
+from nl2net.incident.support import Support, silent_claim, support_of, unsettled_claim
 from nl2net.incident.typed import spoken_duration
 
 # Least coverage of the words of a slot, by whether a typed value stands behind it.
@@ -50,6 +52,8 @@ class Outcome:
     coverage: float = 0.0
     margin: float = 1.0
     denied: bool = False
+    support: Support | None = None  # set once the outcome stands
+    note: str = ""  # why it stayed open, where there is more to say than that nothing was found
 
 
 class Solver:
@@ -74,10 +78,63 @@ class Solver:
         """Outcomes of all slots, in order."""
         outcomes: list[Outcome] = []
         for slot in self.frame.slots:
-            outcomes.append(self._solve_slot(slot, outcomes))
-        return self._add_duration_conflict(outcomes)
+            outcome = self._apart(self._solve_slot(slot, outcomes), outcomes)
+            outcomes.append(self._heard(outcome))
+        return [self._supported(o) for o in self._add_duration_conflict(outcomes)]
+
+    def _supported(self, outcome: Outcome) -> Outcome:
+        if outcome.state == "open":
+            return outcome
+        support = support_of(outcome.slot, outcome.claims, self.weights, dates=self.frame.dates)
+        if support.unnamed and outcome.computed is None:
+            return Outcome(outcome.slot, "open", note="what was found is not about everything the question names")
+        if outcome.label and outcome.computed is None and not support.quoted and self._tells_of_another(outcome):
+            return Outcome(outcome.slot, "open", note="what was found tells of something else")
+        return replace(outcome, support=support)
+
+    def _tells_of_another(self, outcome: Outcome) -> bool:
+        """Whether the quote shares no word with the question and has a subject that neither question nor title name."""
+        claim = outcome.claims[0]
+        if outcome.slot.bare or is_reporting(claim.quote):
+            return False
+        fresh = [n for n in new_names(outcome.slot, claim.quote) if not mentions(claim.heading, n)]
+        return bool(fresh) and not any(mentions(self.frame.question, n) for n in fresh)
+
+    def _heard(self, outcome: Outcome) -> Outcome:
+        """Where a source says that it does not tell or that nobody knows, that stands before any guess."""
+        slot = outcome.slot
+        if slot.type in ("actor", "cause"):
+            open_end = unsettled_claim(slot, self._claims(), self.weights)
+            if open_end is not None and open_end not in outcome.claims:
+                return Outcome(
+                    slot, "settled", claims=(open_end, *outcome.claims[:1]), coverage=outcome.coverage or 0.6
+                )
+        silent = silent_claim(slot, self._claims(), self.weights)
+        if silent is None or (silent in outcome.claims[:1] and outcome.label):
+            return outcome
+        own = support_of(slot, outcome.claims[:1], self.weights) if outcome.claims else None
+        if own is None or own.quoted <= support_of(slot, [silent], self.weights).quoted:
+            return Outcome(slot, "open", note=f"{silent.source.title} says that it does not tell: “{silent.quote}”")
+        return outcome
+
+    def _apart(self, outcome: Outcome, before: Sequence[Outcome]) -> Outcome:
+        """An end that is the start again is no end: look for a time that a later claim gives."""
+        slot = outcome.slot
+        start = next((o for o in before if o.slot.edge == "start" and o.slot.type == slot.type and o.claims), None)
+        if slot.edge != "end" or start is None or (outcome.value != start.value and outcome.state != "open"):
+            return outcome
+        opened = start.claims[0]
+        probe = replace(slot, text="", must=())
+        found = [c for c in candidates(probe, self._claims(), self.weights) if c.value and c.claim.doc == opened.doc]
+        late = [c for c in found if c.value and c.value.kind == "time" and c.value.value != start.value and _closes(c)]
+        return self._typed(slot, late) if late else Outcome(slot, "open")
 
     def _claims(self) -> Sequence[Claim]:
+        if told := re.search(r"\baccording to (?:the )?([\w -]+?)(?=[,?.;]|$)", self.frame.question, re.IGNORECASE):
+            # "According to the regulator": what others say is not asked for.
+            own = [c for c in self.pool.claims if mentions(f"{c.source.title} {c.quote}", told.group(1))]
+            if own:
+                return own
         if "measured" in self.frame.wants:
             firm = [c for c in self.pool.claims if c.source.source_class.rank <= SourceClass.MAILING_LIST.rank]
             return firm or self.pool.claims
@@ -93,6 +150,9 @@ class Solver:
             return self._span(slot)
         if slot.type == "sum":
             return self._sum(slot)
+        kinds = re.search(r"^what (?:kind|type|sort)s? of\b.*\b(?:they|it|these|those)\b", slot.text, re.IGNORECASE)
+        if kinds and before and before[-1].claims:
+            return Outcome(slot, "settled", claims=before[-1].claims[:1], coverage=before[-1].coverage)
         found = candidates(slot, self._claims(), self.weights)
         if slot.type == "duration":
             outcome = self._typed(slot, self._with_derived(slot, found))
@@ -102,7 +162,15 @@ class Solver:
         return self._open(slot, found)
 
     def _typed(self, slot: Slot, found: list[Candidate]) -> Outcome:
-        found = [c for c in found if c.coverage >= TYPED_FLOOR or (c.exact and c.score >= 0.6)]
+        firm = [c for c in found if c.coverage >= TYPED_FLOOR or (c.exact and c.score >= 0.5)]
+        # What a source reports of itself ("the Ledger put the loss at") need not repeat the words of the question.
+        heard = [
+            c
+            for c in found
+            if firm and c not in firm and c.claim.doc == firm[0].claim.doc and is_reporting(c.claim.quote)
+        ]
+        found = [*firm, *heard]
+        found = self._at_position(slot, found)
         if slot.type == "time":
             # A day answers "when" only where no time is told.
             clock = [c for c in found if c.value and c.value.kind == "time"]
@@ -127,6 +195,19 @@ class Solver:
             coverage=found[0].coverage,
             margin=found[0].score - next((c.score for c in found if c.claim != found[0].claim), 0.0),
         )
+
+    def _at_position(self, slot: Slot, found: list[Candidate]) -> list[Candidate]:
+        """ "The second attack": the second interval of a sentence that tells several."""
+        if not slot.nth or slot.type not in ("time", "duration") or not found:
+            return found
+        claim = found[0].claim
+        pairs = interval_pairs(claim)
+        if len(pairs) < max(slot.nth, 2):
+            return found
+        start, end = pairs[slot.nth - 1]
+        if slot.type == "time":
+            return [replace(found[0], value=end if slot.edge == "end" else start)]
+        return found
 
     def _values_of(self, slot: Slot, best: Group, found: list[Candidate]) -> list[Candidate]:
         """The values of the best claim that count: all of a plural question, else the one."""
@@ -168,6 +249,7 @@ class Solver:
             return Outcome(slot, "open")
         top = found[0]
         near = [c for c in found if c.score >= 0.85 * top.score][:3]
+        near = [*self._introduced(slot, top), *near]
         plural = bool(slot.nouns) and slot.text.lower().find(f"{slot.name}") >= 0 and slot.name.endswith("s")
         if self.asked and slot.type in ("name", "text", "actor", "cause"):
             return self._versions(slot, found)
@@ -180,6 +262,15 @@ class Solver:
             coverage=top.coverage,
             margin=top.score - (found[1].score if len(found) > 1 else 0.0),
         )
+
+    def _introduced(self, slot: Slot, top: Candidate) -> list[Candidate]:
+        """ "The job was stopped": the sentence that first tells which job."""
+        head = slot.nouns[-1] if slot.nouns else ""
+        told = re.findall(r"\b(?:the|this|that)\s+(\w+)", top.claim.quote, re.IGNORECASE)
+        if not head or head not in [stem(word) for word in told]:
+            return []
+        first = next((c for c in self.pool.claims if c.doc == top.claim.doc and head in c.terms), None)
+        return [replace(top, claim=first)] if first is not None and first != top.claim else []
 
     def _versions(self, slot: Slot, found: list[Candidate]) -> Outcome:
         """All tellings of what the question asks sources to agree on."""
@@ -227,6 +318,8 @@ class Solver:
         return Outcome(slot, "settled" if claims else "open", claims=claims, coverage=0.8 if claims else 0.0)
 
     def _span(self, slot: Slot) -> Outcome:
+        if slot.unit == "days":
+            return self._days(slot)
         first = span_end(slot.ends[0], slot, edge="start", claims=self._claims(), weights=self.weights)
         last = span_end(slot.ends[1], slot, edge="", claims=self._claims(), weights=self.weights)
         if first is None or last is None or first.value is None or last.value is None:
@@ -235,10 +328,37 @@ class Solver:
             return Outcome(slot, "open", claims=(first.claim,))
         return self._difference(slot, first.claim, first.value, second=(last.claim, last.value))
 
+    def _days(self, slot: Slot) -> Outcome:
+        """Days between two told dates."""
+        ends = [
+            span_end(words, slot, edge=edge, claims=self._claims(), weights=self.weights, kind="date")
+            for words, edge in zip(slot.ends, ("start", ""), strict=True)
+        ]
+        first, last = ends
+        if first is None or last is None or first.value is None or last.value is None:
+            return Outcome(slot, "open")
+        one, two = first.value.value, last.value.value
+        year = one[0] or two[0]
+        if not (year and one[1] and one[2] and two[1] and two[2]) or one == two:
+            return Outcome(slot, "open")
+        apart = (date(two[0] or year, two[1], two[2]) - date(one[0] or year, one[1], one[2])).days
+        computed = Computed(
+            "end - start",
+            (("start", first.value.text), ("end", last.value.text)),
+            apart * 86400,
+            f"{abs(apart)} days",
+            "whole days between two dates",
+        )
+        claims = tuple(dict.fromkeys([first.claim, last.claim]))
+        return Outcome(slot, "settled", computed.text, apart * 86400, claims, computed=computed, coverage=0.8)
+
     def _difference(self, slot: Slot, claim: Claim, start: TypedValue, *, second: tuple[Claim, TypedValue]) -> Outcome:
         other, end = second
-        seconds = (end.value - start.value) % 86400
-        assumption = "the end follows the start within a day, and both times are in the same zone"
+        days = _days_apart(claim, other)
+        seconds = (end.value - start.value) % 86400 if days is None else days * 86400 + end.value - start.value
+        assumption = "both times are in the same zone" + (
+            "" if days else ", and the end follows the start within a day"
+        )
         computed = Computed(
             "end - start", (("start", start.text), ("end", end.text)), seconds, spoken_duration(seconds), assumption
         )
@@ -286,6 +406,8 @@ class Solver:
         derived = []
         told = {c.claim for c in found}
         for probe, pairs in self._intervals(slot):
+            if slot.nth and len(pairs) >= max(slot.nth, 2):
+                pairs = [pairs[slot.nth - 1]]
             if len(pairs) == 1 and probe.claim not in told:
                 length = (pairs[0][1].value - pairs[0][0].value) % 86400
                 value = TypedValue(
@@ -299,6 +421,8 @@ class Solver:
         best = outcome.verdict.groups[0].members[0] if outcome.verdict else None
         claim = best.claim if best else outcome.claims[0]
         pairs = interval_pairs(claim)
+        if outcome.slot.nth and len(pairs) >= max(outcome.slot.nth, 2):
+            pairs = [pairs[outcome.slot.nth - 1]]
         told = any(v.kind == "duration" for v in claim.values)
         if told or len(pairs) != 1:
             return outcome
@@ -307,30 +431,34 @@ class Solver:
         )
 
     def _derived_duration(self, slot: Slot) -> Outcome:
-        """From the time something began and the time it came back, told apart from each other."""
-        telling = tuple(
-            t for t in slot.terms if not is_event_word(t) and not any(t in terms_of(n) for n in slot.anchors)
-        )
-        probe = replace(slot, type="time", edge="start", terms=telling, text="", must=())
-        opening = related(stem("begin")) | related(stem("fail")) | stems("stop go lose become")
-        starts = [
-            c
-            for c in candidates(probe, self._claims(), self.weights)
-            if c.value
-            and c.value.kind == "time"
-            and c.coverage >= TYPED_FLOOR
-            and (opening & c.claim.terms or _opens(c))
+        """From the time something began and the time it ended or came back, told apart from each other."""
+        told = [
+            (claim, value)
+            for claim in self._claims()
+            for value in claim.values
+            if value.kind == "time" and all(named_by(claim, name) for name in slot.anchors)
         ]
-        if not starts:
+        ends = [(claim, value) for claim, value in told if _tells(claim, value, _CLOSING)]
+        best: tuple[float, Claim, TypedValue, Claim, TypedValue] | None = None
+        for last, end in ends:
+            for first, start in told:
+                if first.doc != last.doc or not _ordered(first, start, last, end):
+                    continue
+                if not (_tells(first, start, _OPENING) or _opens_at(first, start)) or _tells(first, start, _CLOSING):
+                    continue
+                fit = self._pair_fit(slot, first, last)
+                if best is None or fit > best[0]:
+                    best = (fit, first, start, last, end)
+        if best is None:
             return Outcome(slot, "open")
-        first = starts[0]
-        back = related(stem("return")) | related(stem("end"))
-        same = [c for c in self._claims() if c.doc == first.claim.doc and c != first.claim and back & c.terms]
-        last = [(c, v) for c in same for v in c.values if v.kind == "time"]
-        if not last or first.value is None:
-            return Outcome(slot, "open")
-        ranked = sorted(last, key=lambda item: -len(frozenset(slot.terms) & item[0].terms))
-        return self._difference(slot, first.claim, first.value, second=ranked[0])
+        return self._difference(slot, best[1], best[2], second=(best[3], best[4]))
+
+    def _pair_fit(self, slot: Slot, first: Claim, last: Claim) -> float:
+        """How much two claims speak of the slot: its names and its telling words in their own sentences."""
+        terms = [t for t in telling_terms(slot) if not is_event_word(t)]
+        named = sum((named_by(c, name) == 2) for c in (first, last) for name in slot.anchors)
+        words = sum(bool(related(t) & c.terms) for c in (first, last) for t in terms)
+        return named + 0.5 * words
 
     def _add_duration_conflict(self, outcomes: list[Outcome]) -> list[Outcome]:
         """Where start and end are asked and sources are to be compared, told durations belong to the picture."""
@@ -359,6 +487,52 @@ class Solver:
             *outcomes,
             Outcome(slot, "conflict", own.text, length, claims, verdict=verdict, coverage=start.coverage),
         ]
+
+
+_OPENING = related(stem("begin")) | related(stem("fail")) | stems("stop go lose become off hit announce cut trip")
+_CLOSING = related(stem("end")) | related(stem("return")) | stems("withdraw until restore fully back")
+
+
+def _tells(claim: Claim, value: TypedValue, words: frozenset[str]) -> bool:
+    """Whether the clause of a value holds one of the words."""
+    clause = clause_of(claim, value)
+    if words is _OPENING and re.search(r"\b(?:off|down|out)\b", clause):
+        return True
+    return bool(frozenset(terms_of(clause)) & words)
+
+
+def _opens_at(claim: Claim, value: TypedValue) -> bool:
+    return (
+        re.search(r"\b(?:from|since|starting at|starting)\s+(?:about\s+)?$", claim.quote[: value.start], re.I)
+        is not None
+    )
+
+
+def _day_of(claim: Claim) -> tuple[int, int, int] | None:
+    """The one full day that a claim tells."""
+    days = {v.value for v in claim.values if v.kind == "date" and v.value[1] and v.value[2]}
+    return next(iter(days)) if len(days) == 1 else None
+
+
+def _days_apart(first: Claim, last: Claim) -> int | None:
+    """Days between the days that two claims tell, if both do and they differ."""
+    one, two = _day_of(first), _day_of(last)
+    if one is None or two is None or one == two or first == last:
+        return None
+    year = one[0] or two[0] or 2023
+    return (date(two[0] or year, two[1], two[2]) - date(year, one[1], one[2])).days
+
+
+def _ordered(first: Claim, start: TypedValue, last: Claim, end: TypedValue) -> bool:
+    one, two = _day_of(first), _day_of(last)
+    if one and two and one[1:] != two[1:]:
+        return one[1:] < two[1:]
+    return bool(start.value < end.value) and (first, start) != (last, end)
+
+
+def _closes(candidate: Candidate) -> bool:
+    """Whether a time is told as the end of something."""
+    return bool((related(stem("end")) | related(stem("return")) | stems("withdraw until")) & candidate.claim.terms)
 
 
 def _opens(candidate: Candidate) -> bool:
