@@ -113,13 +113,17 @@ def _train_text(text: str, summary: dict[str, Any]) -> str:
 @commands.command("search")
 def search(
     case: Annotated[str, typer.Argument(help="abr, cc, lb, or bench.")],
-    policy: Annotated[str | None, typer.Option("--policy", help="A rule, a policy.npz, an .onnx file.")] = None,
+    policy: Annotated[str | None, typer.Option("--policy", help="A rule, a policy.npz, an .onnx or .py file.")] = None,
     baseline: Annotated[str | None, typer.Option("--baseline", help="A rule of the case.")] = None,
     agent: Annotated[str | None, typer.Option("--agent", help="For bench: simulated, or a CSV of outcomes.")] = None,
     calls: Annotated[int, typer.Option("--calls", min=1, help="For bench: questions.")] = 600,
     space: SpaceOption = None,
     seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same report.")] = 1,
     png: Annotated[Path | None, typer.Option("--png", help="Draw the gap over the two strongest parameters.")] = None,
+    graph: Annotated[
+        Path | None, typer.Option("--graph", help="Write the report as a graph (.json), for `nl2net ask --graph`.")
+    ] = None,
+    settings: Annotated[int, typer.Option("--settings", min=50, help="Random settings to look at.")] = 1024,
     as_json: JsonOption = False,
 ) -> None:
     """Weak spots of a policy against a baseline, or hard cells of the benchmark for an agent."""
@@ -131,6 +135,7 @@ def search(
     from nl2net.curriculum.cases import load_case
     from nl2net.curriculum.choosing import check_baseline, choose_policy
     from nl2net.curriculum.diagnose import diagnose
+    from nl2net.curriculum.search import Settings
     from nl2net.curriculum.spaces import load_space
 
     load_case(case)
@@ -138,7 +143,13 @@ def search(
     if policy is None:
         raise UserError("which policy?", hint=f"--policy with a rule ({', '.join(loaded.baselines)}) or a file.")
     rule = check_baseline(loaded, baseline or loaded.gap_baseline)
-    found = diagnose(loaded, choose_policy(loaded, policy), name=policy, baseline=rule, seed=seed)
+    effort = Settings(settings=settings)
+    found = diagnose(loaded, choose_policy(loaded, policy), name=policy, baseline=rule, seed=seed, settings=effort)
+    if graph is not None:
+        from nl2net.curriculum.explaining import write_report_graph
+
+        write_report_graph(found, loaded.space, graph)
+        typer.echo(f"written: {graph}; ask about it with: nl2net ask QUESTION --graph {graph}", err=True)
     if png is not None:
         from nl2net.curriculum.plots import draw_gaps
 
