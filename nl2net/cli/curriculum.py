@@ -10,6 +10,8 @@ import typer
 
 commands = typer.Typer(no_args_is_help=True, help="Find where a policy is weak, and train there.")
 
+# Of generated traces for figures; training and validation use other seeds.
+_TEST_TRACES = 20_261
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 SpaceOption = Annotated[str | None, typer.Option("--space", help="A shipped space (full, narrow ...) or a TOML file.")]
 
@@ -29,17 +31,26 @@ def train(
     ] = 0,
     seeds: Annotated[int, typer.Option("--seeds", min=1, help="Seeds of every strategy.")] = 1,
     space: SpaceOption = None,
-    traces: Annotated[Path | None, typer.Option("--traces", help="Folder of traces to evaluate on as well.")] = None,
+    generated: Annotated[
+        float, typer.Option("--generated", min=0, max=1, help="abr: share of training sessions on generated traces.")
+    ] = 0.5,
+    traces: Annotated[
+        str | None, typer.Option("--traces", help="Folder, or kind of generated traces, to evaluate on as well.")
+    ] = None,
     resume: Annotated[Path | None, typer.Option("--resume", help="Go on with this run.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Train and evaluate policies; a run that was stopped goes on with --resume and gives the same bytes."""
+    from dataclasses import replace
+
     from nl2net.curriculum.report import summarise, text_report
     from nl2net.curriculum.runs import open_run
     from nl2net.curriculum.train import train_all
 
     folder = _run_folder(out, resume)
     plan = _plan(case, folder, strategy, steps=steps, seeds=seeds, space=space, resume=resume is not None)
+    if resume is None:
+        plan = replace(plan, generated=generated if case == "abr" else 0.0)
     open_run(folder, plan, resume=resume is not None)
     try:
         train_all(plan, folder, say=lambda line: typer.echo(line, err=True))
@@ -81,16 +92,17 @@ def _plan(case: str, folder: Path, strategy: str, *, steps: int, seeds: int, spa
     return Plan(case, loaded.space, names, steps or loaded.learning.steps, seeds)
 
 
-def _on_traces(plan: Any, folder: Path, traces: Path) -> list[dict[str, Any]]:
-    """Mean scores of every policy and rule on a folder of traces."""
+def _on_traces(plan: Any, folder: Path, traces: str) -> list[dict[str, Any]]:
+    """Mean scores of every policy and rule on a folder of traces, or on 200 generated ones of a kind."""
     from nl2net.curriculum.cases import load_case
     from nl2net.curriculum.choosing import choose_policy
     from nl2net.curriculum.evaluate import lowest_tenth, play_traces
     from nl2net.curriculum.runs import job_folder
     from nl2net.curriculum.traces import load_folder
+    from nl2net.curriculum.traces.generators import GENERATORS, generate
 
     case = load_case(plan.case, plan.space)
-    found = load_folder(traces)
+    found = generate(traces, seed=_TEST_TRACES, count=200) if traces in GENERATORS else load_folder(Path(traces))
     for note in sorted({f"{trace.source}: {note}" for trace in found for note in trace.notes})[:10]:
         typer.echo(f"note: {note}", err=True)
     names = {f"{s} seed {k}": str(job_folder(folder, s, k) / "policy.npz") for s, k in plan.jobs()}
@@ -137,6 +149,7 @@ def search(
     from nl2net.curriculum.diagnose import diagnose
     from nl2net.curriculum.search import Settings
     from nl2net.curriculum.spaces import load_space
+    from nl2net.curriculum.threads import one_thread
 
     load_case(case)
     loaded = load_case(case, load_space(case, space))
@@ -144,7 +157,8 @@ def search(
         raise UserError("which policy?", hint=f"--policy with a rule ({', '.join(loaded.baselines)}) or a file.")
     rule = check_baseline(loaded, baseline or loaded.gap_baseline)
     effort = Settings(settings=settings)
-    found = diagnose(loaded, choose_policy(loaded, policy), name=policy, baseline=rule, seed=seed, settings=effort)
+    with one_thread():
+        found = diagnose(loaded, choose_policy(loaded, policy), name=policy, baseline=rule, seed=seed, settings=effort)
     if graph is not None:
         from nl2net.curriculum.explaining import write_report_graph
 

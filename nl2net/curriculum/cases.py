@@ -27,7 +27,8 @@ def _bitrate(space: Space) -> Case:
         "robustmpc1": lambda: Mpc(5, one_step=True),
         "lowest": ConstantLevel,
     }
-    return Case("abr", space, BitrateSimulator, rules, "robustmpc3", ("change_s", True), unit="per chunk")
+    learning = Learning(hidden=96, minibatches=8, rate=5e-4, teacher="robustmpc")
+    return Case("abr", space, BitrateSimulator, rules, "robustmpc3", ("change_s", True), learning, "per chunk")
 
 
 def _congestion(space: Space) -> Case:
@@ -44,7 +45,17 @@ def _balancing(space: Space) -> Case:
         "share": RateShare,
     }
     learning = Learning(
-        hidden=64, gamma=0.95, lam=0.9, epochs=3, clip_low=-1e9, clip_high=0, scale=0.0, steps=2_000_000, sessions=128
+        hidden=64,
+        gamma=0.98,
+        clip_low=-1e9,
+        clip_high=0,
+        scale=0.0,
+        steps=2_000_000,
+        sessions=128,
+        minibatches=8,
+        entropy=0.01,
+        teacher="sed",
+        lessons=3,
     )
     return Case("lb", space, BalancerSimulator, rules, "sed", ("gap", True), learning, "in log flow time")
 

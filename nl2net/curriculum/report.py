@@ -75,10 +75,11 @@ def summarise(run: Path, *, against: Sequence[str] | None = None) -> dict[str, A
 def reproduction(plan: Plan) -> str:
     """The command that makes the run again."""
     space = "" if plan.space.name == "full" else f" --space {plan.space.name}"
+    generated = f" --generated {plan.generated:g}" if plan.case == "abr" else ""
     strategies = ",".join(plan.strategies)
     return (
         f"nl2net curriculum train {plan.case} --out RUN --strategy {strategies} --steps {plan.steps}"
-        f" --seeds {plan.seeds}{space}"
+        f" --seeds {plan.seeds}{space}{generated}"
     )
 
 

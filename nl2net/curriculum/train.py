@@ -23,12 +23,14 @@ from nl2net.curriculum.ppo import Learner, Lesson, Losses
 from nl2net.curriculum.runs import Plan, job_folder, load_checkpoint, read_json, save_checkpoint, write_json
 from nl2net.curriculum.strategies import History, load_strategy
 from nl2net.curriculum.streams import derive, generator, session_seeds
+from nl2net.curriculum.threads import one_thread
 
 Say = Callable[[str], None]
 _WARM_UP = 0.2
 # Episodes after the imitation in which only the critic learns: advantages by a critic that knows nothing yet would
 # undo what was imitated.
 _CATCH_UP = 2
+_AVERAGING = 0.1
 # Of a round's budget, for the strategies that can search with less.
 _SEARCH_SHARE = 0.25
 
@@ -61,6 +63,8 @@ class Trainer:
         self.history = History(0, plan.rounds, Mixture(size), empty, np.zeros(0), empty)
         self.steps, self.search_steps, self.episodes = 0, 0, 0
         self.met = 0.0
+        # Averaged over about ten episodes: single updates scatter, and the average is what a run delivers.
+        self.average = [w.copy() for w in self.learner.policy.weights]
         self.best_score = -np.inf
         self.best: list[Any] = [w.copy() for w in self.learner.policy.weights]
         self.curve: list[dict[str, Any]] = []
@@ -108,6 +112,8 @@ class Trainer:
                 features, _ = self.simulator.step(played)
             self.steps += learning.sessions * self.simulator.steps
             self.met = self.learner.imitate(lessons)
+        if lessons:
+            self.average = [w.copy() for w in self.learner.policy.weights]
         for _ in range(_CATCH_UP if lessons else 0):
             self._episode(critic_only=True)
 
@@ -129,15 +135,17 @@ class Trainer:
         rollout = self.learner.collect(self.simulator, *self._environments(points))
         losses = self.learner.update(rollout, progress=self.progress, critic_only=critic_only)
         self.steps += rollout.actions.size
+        for mean, weight in zip(self.average, self.learner.policy.weights, strict=True):
+            mean += np.float32(_AVERAGING) * (weight - mean)
         known = self.simulator.from_space
         surprise = np.abs(self.learner.advantages(rollout)[0]).mean(axis=0)
         return points[:known], surprise[:known], losses
 
     def _validate(self, losses: Losses) -> None:
-        score = validation_score(self.case, NetworkPolicy(self.learner.policy))
+        score = validation_score(self.case, NetworkPolicy(Network(self.average)))
         if score > self.best_score:
             self.best_score = score
-            self.best = [w.copy() for w in self.learner.policy.weights]
+            self.best = [w.copy() for w in self.average]
         self.curve.append(
             {
                 "round": self.history.round,
@@ -155,6 +163,7 @@ class Trainer:
         """Write everything that the next round depends on."""
         history = self.history
         arrays = self.learner.arrays() | {f"best{k}": w for k, w in enumerate(self.best)}
+        arrays |= {f"average{k}": w for k, w in enumerate(self.average)}
         for name in ("played", "surprise", "buffer", "buffer_scores", "buffer_rounds"):
             arrays[name] = getattr(history, name)
         state = {
@@ -175,6 +184,7 @@ class Trainer:
         arrays, state = load_checkpoint(path)
         self.learner.restore(arrays, state["learner"])
         self.best = [arrays[f"best{k}"] for k in range(len(self.best))]
+        self.average = [arrays[f"average{k}"].copy() for k in range(len(self.average))]
         for name in ("played", "surprise", "buffer", "buffer_scores", "buffer_rounds"):
             setattr(self.history, name, arrays[name])
         self._rng.bit_generator.state = state["rng"]
@@ -228,6 +238,11 @@ def evaluate_job(
 
 def train_all(plan: Plan, run: Path, *, say: Say = lambda _: None) -> None:
     """Train and evaluate every job of a plan; finished ones are passed over."""
+    with one_thread():
+        _train_all(plan, run, say)
+
+
+def _train_all(plan: Plan, run: Path, say: Say) -> None:
     table = baseline_table(load_case(plan.case, plan.space))
     write_json(
         run / "baselines.json", {key: {n: rule_summary(s) for n, s in rules.items()} for key, rules in table.items()}

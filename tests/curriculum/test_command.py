@@ -52,7 +52,8 @@ def test_train_report_and_search_end_to_end(tmp_path: Path) -> None:
     assert json.loads(again.stdout) == summary
     picture = tmp_path / "gap.png"
     policy = job_folder(run, "uniform", 1) / "policy.npz"
-    found = _run("search", "lb", "--policy", str(policy), "--baseline", "sed", "--png", str(picture), "--json")
+    options = ("--baseline", "sed", "--settings", "150", "--png", str(picture), "--json")
+    found = _run("search", "lb", "--policy", str(policy), *options)
     assert found.exit_code == 0, found.output
     assert json.loads(found.stdout)["baseline"] == "sed"
     assert picture.read_bytes()[:4] == PNG
@@ -171,12 +172,12 @@ def test_paired_statistics_by_hand() -> None:
 def test_an_onnx_policy_plays_as_the_network_does(tmp_path: Path) -> None:
     onnx = pytest.importorskip("onnx", reason="the extra `dev` brings onnx")
     case = load_case("lb")
-    weights = np.random.default_rng(1).standard_normal((7, 3)).astype(np.float32)
+    weights = np.random.default_rng(1).standard_normal((9, 3)).astype(np.float32)
     helper = onnx.helper
     graph = helper.make_graph(
         [helper.make_node("MatMul", ["x", "w"], ["y"])],
         "policy",
-        [helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, ["n", 7])],
+        [helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, ["n", 9])],
         [helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, ["n", 3])],
         [onnx.numpy_helper.from_array(weights, "w")],
     )
@@ -219,7 +220,7 @@ def test_gymnasium_vector_environment_restarts_by_itself() -> None:
     env = SessionsEnv(load_case("abr"), 8)
     assert isinstance(env, gymnasium.vector.VectorEnv)
     seen, _ = env.reset(seed=1, options={"point": {"rtt_ms": 80.0}})
-    assert seen.shape == (8, 22)
+    assert seen.shape == (8, 30)
     for _ in range(47):
         seen, rewards, done, _, _ = env.step(np.zeros(8, dtype=np.int64))
     assert done.all()

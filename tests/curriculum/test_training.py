@@ -74,7 +74,7 @@ def test_training_beats_the_untrained_policy_by_far() -> None:
 @pytest.mark.parametrize("strategy", ["genet", "plr"])
 def test_a_resumed_run_gives_the_same_bytes(tmp_path: Path, strategy: str) -> None:
     case = load_case("lb")
-    plan = Plan("lb", case.space, (strategy,), 250_000, 1, rounds=2)
+    plan = Plan("lb", case.space, (strategy,), 100_000, 1, rounds=2)
     whole = Trainer(plan, case, strategy, seed=1)
     for _ in range(3):
         whole.run_round()
