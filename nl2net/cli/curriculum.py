@@ -94,7 +94,7 @@ def _plan(case: str, folder: Path, strategy: str, *, steps: int, seeds: int, spa
 
 def _on_traces(plan: Any, folder: Path, traces: str) -> list[dict[str, Any]]:
     """Mean scores of every policy and rule on a folder of traces, or on 200 generated ones of a kind."""
-    from nl2net.curriculum.cases import load_case
+    from nl2net.curriculum.cases import ORACLES, load_case
     from nl2net.curriculum.choosing import choose_policy
     from nl2net.curriculum.evaluate import lowest_tenth, play_traces
     from nl2net.curriculum.runs import job_folder
@@ -106,7 +106,7 @@ def _on_traces(plan: Any, folder: Path, traces: str) -> list[dict[str, Any]]:
     for note in sorted({f"{trace.source}: {note}" for trace in found for note in trace.notes})[:10]:
         typer.echo(f"note: {note}", err=True)
     names = {f"{s} seed {k}": str(job_folder(folder, s, k) / "policy.npz") for s, k in plan.jobs()}
-    names |= {name: name for name in case.baselines if name != "capacity"}
+    names |= {name: name for name in case.baselines if name not in ORACLES}
     rows = []
     for label, name in names.items():
         scores = play_traces(choose_policy(case, name), case, found)

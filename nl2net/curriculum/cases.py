@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from nl2net.curriculum.baselines.abr import BufferBased, ConstantLevel, Mpc
 from nl2net.curriculum.baselines.cc import Bbr, Capacity, Cubic
-from nl2net.curriculum.baselines.lb import LeastWork, RateShare, ShortestExpectedDelay, ShortestWait
+from nl2net.curriculum.baselines.lb import LeastWork, Lookahead, RateShare, ShortestExpectedDelay, ShortestWait
 from nl2net.curriculum.environments.abr import BitrateSimulator
 from nl2net.curriculum.environments.base import Case, Learning, Policy
 from nl2net.curriculum.environments.cc import CongestionSimulator
@@ -16,6 +16,8 @@ from nl2net.curriculum.spaces import Space, shipped_space
 from nl2net.errors import UserError
 
 CASES = ("abr", "cc", "lb")
+# Rules that know what is to come: bounds to aim at, nothing that could run.
+ORACLES = ("capacity", "lookahead")
 
 
 def _bitrate(space: Space) -> Case:
@@ -33,7 +35,18 @@ def _bitrate(space: Space) -> Case:
 
 def _congestion(space: Space) -> Case:
     rules: dict[str, Callable[[], Policy]] = {"cubic": Cubic, "bbr": Bbr, "capacity": Capacity}
-    learning = Learning(hidden=64, gamma=0.95, lam=0.9, clip_low=-2000, clip_high=1000, scale=300, steps=3_000_000)
+    learning = Learning(
+        hidden=64,
+        gamma=0.95,
+        lam=0.9,
+        clip_low=-2000,
+        clip_high=1000,
+        scale=300,
+        steps=3_000_000,
+        sessions=96,
+        minibatches=8,
+        entropy=0.02,
+    )
     return Case("cc", space, CongestionSimulator, rules, "bbr", ("change_s", True), learning, "per interval")
 
 
@@ -43,6 +56,7 @@ def _balancing(space: Space) -> Case:
         "spt": ShortestWait,
         "sed": ShortestExpectedDelay,
         "share": RateShare,
+        "lookahead": Lookahead,
     }
     learning = Learning(
         hidden=64,

@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 
 from nl2net.curriculum.arrays import Floats, Seeds
+from nl2net.curriculum.cases import ORACLES
 from nl2net.curriculum.environments.abr import BitrateSimulator
 from nl2net.curriculum.environments.base import Case, Policy
 from nl2net.curriculum.environments.cc import CongestionSimulator
@@ -110,9 +111,15 @@ def test_sets(case: Case) -> dict[str, tuple[Floats, Seeds]]:
     return {"uniform": uniform_set(case), "default": default_set(case)}
 
 
+def oracle_table(case: Case) -> dict[str, dict[str, Floats]]:
+    """Scores of the rules that know what is to come, on every test set; empty where a case has none."""
+    names = [name for name in case.baselines if name in ORACLES]
+    return {key: rule_scores(case, *sets, names=names) for key, sets in test_sets(case).items()}
+
+
 def baseline_table(case: Case) -> dict[str, dict[str, Floats]]:
     """Scores of every rule that a real sender could run, on every test set."""
-    names = [name for name in case.baselines if name not in ("capacity", "lowest")]
+    names = [name for name in case.baselines if name not in (*ORACLES, "lowest")]
     return {key: rule_scores(case, *sets, names=names) for key, sets in test_sets(case).items()}
 
 

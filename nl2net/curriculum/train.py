@@ -14,7 +14,7 @@ from nl2net.curriculum.arrays import Floats, Seeds
 from nl2net.curriculum.cases import load_case
 from nl2net.curriculum.environments.base import Case, Simulator
 from nl2net.curriculum.environments.practice import PracticeSimulator, practice_traces
-from nl2net.curriculum.evaluate import baseline_table, evaluate, rule_summary, validation_score
+from nl2net.curriculum.evaluate import baseline_table, evaluate, oracle_table, rule_summary, validation_score
 from nl2net.curriculum.gap import Probe
 from nl2net.curriculum.mixture import Mixture, mixture_from_json
 from nl2net.curriculum.network import Network
@@ -30,7 +30,7 @@ _WARM_UP = 0.2
 # Episodes after the imitation in which only the critic learns: advantages by a critic that knows nothing yet would
 # undo what was imitated.
 _CATCH_UP = 2
-_AVERAGING = 0.1
+_AVERAGED = 0.08
 # Of a round's budget, for the strategies that can search with less.
 _SEARCH_SHARE = 0.25
 
@@ -63,7 +63,9 @@ class Trainer:
         self.history = History(0, plan.rounds, Mixture(size), empty, np.zeros(0), empty)
         self.steps, self.search_steps, self.episodes = 0, 0, 0
         self.met = 0.0
-        # Averaged over about ten episodes: single updates scatter, and the average is what a run delivers.
+        # Single updates scatter: what a run delivers is the average over the last episodes, a short part of the run.
+        episodes = learning.steps / (learning.sessions * self.simulator.steps)
+        self._averaging = np.float32(1 / max(1.0, _AVERAGED * episodes))
         self.average = [w.copy() for w in self.learner.policy.weights]
         self.best_score = -np.inf
         self.best: list[Any] = [w.copy() for w in self.learner.policy.weights]
@@ -136,7 +138,7 @@ class Trainer:
         losses = self.learner.update(rollout, progress=self.progress, critic_only=critic_only)
         self.steps += rollout.actions.size
         for mean, weight in zip(self.average, self.learner.policy.weights, strict=True):
-            mean += np.float32(_AVERAGING) * (weight - mean)
+            mean += self._averaging * (weight - mean)
         known = self.simulator.from_space
         surprise = np.abs(self.learner.advantages(rollout)[0]).mean(axis=0)
         return points[:known], surprise[:known], losses
@@ -244,9 +246,11 @@ def train_all(plan: Plan, run: Path, *, say: Say = lambda _: None) -> None:
 
 def _train_all(plan: Plan, run: Path, say: Say) -> None:
     table = baseline_table(load_case(plan.case, plan.space))
-    write_json(
-        run / "baselines.json", {key: {n: rule_summary(s) for n, s in rules.items()} for key, rules in table.items()}
-    )
+    if not (run / "baselines.json").exists():
+        knowing = oracle_table(load_case(plan.case, plan.space))
+        both = {key: rules | {f"{n} (knows)": s for n, s in knowing[key].items()} for key, rules in table.items()}
+        kept = {key: {n: rule_summary(s) for n, s in rules.items()} for key, rules in both.items()}
+        write_json(run / "baselines.json", kept)
     for strategy, seed in plan.jobs():
         train_job(plan, run, strategy, seed=seed, say=say)
         found = evaluate_job(plan, run, strategy, seed=seed, table=table)

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from nl2net.curriculum.arrays import AnyArray, Floats, Seeds
+from nl2net.curriculum.environments.lb_bound import flow_bound
 from nl2net.curriculum.streams import uniforms
 
 WORKERS = 3
@@ -135,6 +136,17 @@ class BalancerSimulator:
         """Minus the log of mean flow time by pooled service time: ratios, so no overloaded system drowns the rest."""
         result: Floats = -np.log(self.flow_s / self.steps / self._pooled)
         return result
+
+    def bound(self) -> Floats:
+        """A score that no balancer can pass in these systems, not even one that knows all jobs."""
+        least = flow_bound(self.rates, np.ascontiguousarray(self._sizes.T), np.ascontiguousarray(self._gaps.T))
+        result: Floats = -np.log(least / self.steps / self._pooled)
+        return result
+
+    def coming(self, count: int) -> tuple[Floats, Floats]:
+        """Sizes of the next jobs and the gaps before them, shape (jobs, systems); for the rule that knows them."""
+        after = slice(self._place + 1, self._place + 1 + count)
+        return self._sizes[after], self._gaps[after]
 
     def parts(self) -> Mapping[str, Floats]:
         """Mean waiting and service in units of the pooled service time, as penalties."""
