@@ -206,10 +206,10 @@ def report(
     png: Annotated[Path | None, typer.Option("--png", help="Draw the learning curves of the first run.")] = None,
 ) -> None:
     """Means over seeds, paired intervals and tests, and the command that makes them again."""
-    from nl2net.curriculum.report import html_report, summarise, text_report
+    from nl2net.curriculum.report import correct_together, html_report, summarise, text_report
     from nl2net.locations import atomic_write
 
-    summaries = [summarise(run, against=compare) for run in runs]
+    summaries = correct_together([summarise(run, against=compare) for run in runs])
     if html is not None:
         with atomic_write(html) as stream:
             stream.write(html_report(summaries).encode())
@@ -221,3 +221,26 @@ def report(
         typer.echo(json.dumps({"version": 1, "runs": summaries}))
     else:
         typer.echo("\n\n".join(text_report(summary) for summary in summaries))
+
+
+@commands.command("reproduce")
+def reproduce(
+    out: Annotated[Path, typer.Option("--out", help="Folder; given again, it goes on where it stopped.")],
+    cases: Annotated[str, typer.Option("--cases", help="Comma between.")] = "abr,cc,lb",
+    strategy: Annotated[str, typer.Option("--strategy", help="Comma between.")] = "uniform,random,batch_gap,tail",
+    steps: Annotated[int, typer.Option("--steps", min=0, help="Of a job; 0: what each case needs.")] = 0,
+    seeds: Annotated[int, typer.Option("--seeds", min=1)] = 10,
+    as_json: JsonOption = False,
+) -> None:
+    """Every case over ten seeds, compared in pairs, as one table (table.md in the folder)."""
+    from nl2net.curriculum.reproducing import TABLE, Effort, table
+    from nl2net.curriculum.reproducing import reproduce as run_all
+    from nl2net.curriculum.strategies import load_strategy
+
+    names = [tuple(dict.fromkeys(n.strip() for n in text.split(",") if n.strip())) for text in (cases, strategy)]
+    for name in names[1]:
+        load_strategy(name)
+    effort = Effort(names[0], names[1], steps, seeds)
+    summaries = run_all(out, effort, say=lambda line: typer.echo(line, err=True))
+    typer.echo(f"written: {out / TABLE}", err=True)
+    typer.echo(json.dumps({"version": 1, "runs": summaries}) if as_json else table(summaries))

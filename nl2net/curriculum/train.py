@@ -92,7 +92,7 @@ class Trainer:
             surprise.append(weights)
         if played:
             self.history.played, self.history.surprise = np.vstack(played), np.concatenate(surprise)
-        self._validate(losses)
+        self._validate(losses, moved=bool(played) or done == 0)
         self.history.round += 1
 
     def _school(self) -> None:
@@ -143,8 +143,9 @@ class Trainer:
         surprise = np.abs(self.learner.advantages(rollout)[0]).mean(axis=0)
         return points[:known], surprise[:known], losses
 
-    def _validate(self, losses: Losses) -> None:
-        score = validation_score(self.case, NetworkPolicy(Network(self.average)))
+    def _validate(self, losses: Losses, *, moved: bool) -> None:
+        last = self.curve[-1]["validation"] if self.curve else 0.0
+        score = validation_score(self.case, NetworkPolicy(Network(self.average))) if moved else last
         if score > self.best_score:
             self.best_score = score
             self.best = [w.copy() for w in self.average]
@@ -245,6 +246,8 @@ def train_all(plan: Plan, run: Path, *, say: Say = lambda _: None) -> None:
 
 
 def _train_all(plan: Plan, run: Path, say: Say) -> None:
+    if all((job_folder(run, strategy, seed) / "measures.json").exists() for strategy, seed in plan.jobs()):
+        return
     table = baseline_table(load_case(plan.case, plan.space))
     if not (run / "baselines.json").exists():
         knowing = oracle_table(load_case(plan.case, plan.space))
