@@ -36,7 +36,10 @@ def report_graph(found: Diagnosis, space: Space) -> Record:
     nodes: list[Record] = [
         {"id": policy, "kind": "policy", "name": name, "mean_gap": found.mean_gap, "unit": found.unit},
         {"id": baseline, "kind": "baseline", "name": found.baseline},
-        *({"id": f"parameter {a.name}", "kind": "parameter", "name": a.label or a.name} | _range(a) for a in space.axes),
+        *(
+            {"id": f"parameter {a.name}", "kind": "parameter", "name": a.label or a.name} | _range(a)
+            for a in space.axes
+        ),
     ]
     links: list[Record] = []
     spots = [("loses", *pair) for pair in zip(found.weak, found.findings.weak, strict=True)]

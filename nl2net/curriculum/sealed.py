@@ -43,7 +43,9 @@ def _load(source: str, name: str) -> tuple[Callable[[Floats], Any], Callable[[in
 def _checked(found: Any, simulator: Simulator, count: int) -> Ints:
     actions = np.asarray(found)
     if actions.shape != (count,) or actions.dtype.kind not in "iu":
-        raise ValueError(f"decide gave {actions.dtype} of shape {actions.shape} for {count} sessions, not whole numbers")
+        raise ValueError(
+            f"decide gave {actions.dtype} of shape {actions.shape} for {count} sessions, not whole numbers"
+        )
     if actions.size and (actions.min() < 0 or actions.max() >= simulator.actions):
         raise ValueError(f"decide gave an action outside 0 to {simulator.actions - 1}")
     return actions.astype(np.int64)

@@ -166,7 +166,18 @@ def test_a_report_says_when_a_curriculum_helps(tmp_path: Path) -> None:
 
 
 def test_reproduce_makes_one_table_and_goes_on(tmp_path: Path) -> None:
-    options = ("--out", str(tmp_path), "--cases", "lb", "--strategy", "uniform,tail", "--seeds", "2", "--steps", "30000")
+    options = (
+        "--out",
+        str(tmp_path),
+        "--cases",
+        "lb",
+        "--strategy",
+        "uniform,tail",
+        "--seeds",
+        "2",
+        "--steps",
+        "30000",
+    )
     done = _run("reproduce", *options)
     assert done.exit_code == 0, done.output
     written = (tmp_path / "table.md").read_text()

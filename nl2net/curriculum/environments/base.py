@@ -43,7 +43,7 @@ class Simulator(Protocol):
         ...
 
     def foresee(self) -> Floats:
-        """What is about to come in every session, shape (sessions, insight); for the critic in training, never a policy."""
+        """What is about to come, shape (sessions, insight): for the critic in training, never for a policy."""
         ...
 
     def score(self) -> Floats:

@@ -1,7 +1,7 @@
 """A bound that no balancer can pass: all workers as one, which serves the shortest remaining job first.
 
-Whatever three workers do, one worker as fast as all of them together can do no later, and on one worker shortest remaining
-time first gives the least sum of flow times. A job also takes at least its time on the fastest worker.
+Whatever three workers do, one worker as fast as all of them together can do no later, and on one worker shortest
+remaining time first gives the least sum of flow times. A job also takes at least its time on the fastest worker.
 
 References
 ----------

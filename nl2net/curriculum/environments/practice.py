@@ -1,8 +1,8 @@
 """Bitrate sessions as training uses them: download times vary, and a share runs on generated traces.
 
-Uniform settings of the full space hardly ever look like the slow, correlated links of broadband lines and commutes: their
-maximum bandwidth starts at 1 Mbit/s on a log scale up to 100. The generators know published statistics of such links,
-never a trace.
+Uniform settings of the full space hardly ever look like the slow, correlated links of broadband lines and commutes:
+their maximum bandwidth starts at 1 Mbit/s on a log scale up to 100. The generators know published statistics of such
+links, never a trace.
 """
 
 from __future__ import annotations

@@ -27,7 +27,9 @@ class SessionsVecEnv(VecEnv):  # type: ignore[misc]  # untyped where the extra i
         Applied to the rewards of a step, such as clipping; scores are not touched.
     """
 
-    def __init__(self, case: Case, sessions: int, *, seed: int, reward: Callable[[Floats], Floats] | None = None) -> None:
+    def __init__(
+        self, case: Case, sessions: int, *, seed: int, reward: Callable[[Floats], Floats] | None = None
+    ) -> None:
         self._batch = _Batch(case, sessions)
         self._batch.seed(seed)
         self._reward = reward
