@@ -11,7 +11,7 @@ import numpy as np
 
 from nl2net.curriculum.diagnose import Described, Diagnosis
 from nl2net.curriculum.mixture import Region
-from nl2net.curriculum.spaces import Space
+from nl2net.curriculum.spaces import Axis, Space
 from nl2net.locations import atomic_write
 
 Record = dict[str, Any]
@@ -20,10 +20,10 @@ Record = dict[str, Any]
 def report_graph(found: Diagnosis, space: Space) -> Record:
     """The report as node-link JSON.
 
-    Nodes have an attribute ``kind``: ``policy``, ``baseline``, ``region`` (a box of the space, ``verdict`` loses or wins),
-    ``parameter``, ``term`` (of the score) and ``session`` (an example to replay). Links have an attribute ``relation``:
-    ``examined_in``, ``compared_with``, ``bounded_by`` (with ``from`` and ``to``), ``differs_by`` (with ``amount``) and
-    ``shown_by``.
+    Nodes have an attribute ``kind``: ``policy``, ``baseline``, ``region`` (a box of the space, ``verdict`` loses or
+    wins), ``parameter``, ``term`` (of the score) and ``session`` (an example to replay). Links have an attribute
+    ``relation``: ``examined_in``, ``compared_with``, ``bounded_by`` (with ``from`` and ``to``), ``differs_by`` (with
+    ``amount``) and ``shown_by``.
 
     Parameters
     ----------
@@ -36,10 +36,7 @@ def report_graph(found: Diagnosis, space: Space) -> Record:
     nodes: list[Record] = [
         {"id": policy, "kind": "policy", "name": name, "mean_gap": found.mean_gap, "unit": found.unit},
         {"id": baseline, "kind": "baseline", "name": found.baseline},
-        *(
-            {"id": f"parameter {a.name}", "kind": "parameter", "name": a.label or a.name} | _range(a)
-            for a in space.axes
-        ),
+        *(_parameter(axis) for axis in space.axes),
     ]
     links: list[Record] = []
     spots = [("loses", *pair) for pair in zip(found.weak, found.findings.weak, strict=True)]
@@ -68,8 +65,9 @@ def report_graph(found: Diagnosis, space: Space) -> Record:
     return {"directed": True, "multigraph": False, "graph": about, "nodes": nodes, "links": links}
 
 
-def _range(axis: Any) -> Record:
-    return {"low": axis.low, "high": axis.high, "unit": axis.unit}
+def _parameter(axis: Axis) -> Record:
+    named = {"id": f"parameter {axis.name}", "kind": "parameter", "name": axis.label or axis.name}
+    return {**named, "low": axis.low, "high": axis.high, "unit": axis.unit}
 
 
 def _measures(spot: Described) -> Record:

@@ -104,7 +104,7 @@ class Learner:
         self.value = new_network((simulator.features + simulator.insight, *hidden, 1), rng=rng)
         self._policy_step, self._value_step = Adam(self.policy.weights), Adam(self.value.weights)
         self.rng = generator(seed, "actions")
-        # The critic learns values in units of the first episode's; targets of -50 would take thousands of steps to reach.
+        # The critic learns values in units of the first episode's: targets of -50 would take it thousands of steps.
         self._centre, self._spread = 0.0, 0.0
 
     def collect(self, simulator: Simulator, points: Floats, seeds: AnyArray) -> Rollout:

@@ -1,7 +1,8 @@
 """Python policies: a file with ``decide(features)``, run behind the operating-system wall of the sandbox.
 
-A child is forked and sealed for each batch of sessions; it plays the whole batch, so the file is called once a step with
-all observations. What comes back is the actions alone. They are played again here: no score is ever taken from the child.
+A child is forked and sealed for each batch of sessions; it plays the whole batch, so the file is called once a step
+with all observations. What comes back is the actions alone. They are played again here: no score is ever taken from the
+child.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _CONTRACT = "Define decide(features): features is (sessions, n) of floats, the r
 
 def _load(source: str, name: str) -> tuple[Callable[[Floats], Any], Callable[[int], Any] | None]:
     namespace: dict[str, Any] = {"__name__": "policy", "np": np, "numpy": np}
-    exec(compile(source, name, "exec"), namespace)
+    exec(compile(source, name, "exec"), namespace)  # noqa: S102  # only ever called behind the seal
     decide, start = namespace.get("decide"), namespace.get("start")
     if not callable(decide):
         raise ValueError(f"no function decide(features) in {name}")
@@ -43,9 +44,7 @@ def _load(source: str, name: str) -> tuple[Callable[[Floats], Any], Callable[[in
 def _checked(found: Any, simulator: Simulator, count: int) -> Ints:
     actions = np.asarray(found)
     if actions.shape != (count,) or actions.dtype.kind not in "iu":
-        raise ValueError(
-            f"decide gave {actions.dtype} of shape {actions.shape} for {count} sessions, not whole numbers"
-        )
+        raise ValueError(f"decide gave {actions.dtype} of shape {actions.shape}, not {count} whole numbers")
     if actions.size and (actions.min() < 0 or actions.max() >= simulator.actions):
         raise ValueError(f"decide gave an action outside 0 to {simulator.actions - 1}")
     return actions.astype(np.int64)

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 def one_thread() -> AbstractContextManager[object]:
     """Holds the linear algebra of this process to one thread; does nothing without threadpoolctl (extra ``train``).
 
-    A sum over several threads may also be rounded in another order, so that a resumed run would not give the same bytes.
+    A sum over several threads may also be rounded in another order: a resumed run would not give the same bytes.
     """
     try:
         from threadpoolctl import threadpool_limits

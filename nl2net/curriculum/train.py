@@ -102,7 +102,7 @@ class Trainer:
             return
         teacher = self.case.baselines[learning.teacher]()
         lessons: list[Lesson] = []
-        affordable = int(_WARM_UP * learning.steps / 2 / (learning.sessions * self.simulator.steps))
+        affordable = int(_WARM_UP * learning.steps / (learning.sessions * self.simulator.steps))
         for number in range(min(learning.lessons, affordable)):
             points, _ = self.history.mixture.draw(learning.sessions, self._rng)
             features = self.simulator.reset(*self._environments(points))

@@ -70,7 +70,7 @@ def test_a_python_policy_plays_as_the_rule_that_it_copies(tmp_path: Path) -> Non
     [
         ("def decide(f): return open('/etc/passwd').read()", "Permission denied"),
         ("import os\ndef decide(f): os._exit(0)", "crashed"),
-        ("def decide(f): return f[:, 0]", "not whole numbers"),
+        ("def decide(f): return f[:, 0]", "not 60 whole numbers"),
         ("def decide(f): return [9] * len(f)", "outside 0 to 2"),
         ("def choose(f): return [0] * len(f)", "no function decide"),
         ("def decide(f:", "SyntaxError"),

@@ -60,10 +60,10 @@ def test_imitation_meets_a_teacher_that_can_be_met() -> None:
 
 def test_lessons_count_as_steps_and_lead_to_the_rule() -> None:
     case = load_case("lb")
-    plan = Plan("lb", case.space, ("uniform",), 140_000, 1, rounds=10)
+    plan = Plan("lb", case.space, ("uniform",), 70_000, 1, rounds=10)
     trainer = Trainer(plan, case, "uniform", seed=1)
     trainer._school()
-    # One lesson fits into a tenth of the budget, and the critic takes two more episodes.
+    # One lesson fits into a fifth of the budget, and the critic takes two more episodes.
     assert trainer.steps == 3 * 64 * 200
     points, seeds = case.space.values(generator(9, "p").random((60, case.space.size))), session_seeds(9, "s", count=60)
     taught, sed, llf = (
@@ -140,7 +140,7 @@ def test_training_beats_the_untrained_policy_by_far() -> None:
 @pytest.mark.parametrize("strategy", ["genet", "plr"])
 def test_a_resumed_run_gives_the_same_bytes(tmp_path: Path, strategy: str) -> None:
     case = load_case("lb")
-    plan = Plan("lb", case.space, (strategy,), 60_000, 1, rounds=2)
+    plan = Plan("lb", case.space, (strategy,), 70_000, 1, rounds=2)
     whole = Trainer(plan, case, strategy, seed=1)
     for _ in range(3):
         whole.run_round()
