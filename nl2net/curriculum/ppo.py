@@ -26,7 +26,7 @@ from nl2net.curriculum.streams import generator
 _CLIP = 0.2
 _LAST_RATE, _LAST_ENTROPY = 1e-5, 0.001
 # Of the imitation: passes over all lessons so far, and rows of a step.
-_PASSES, _LESSON_ROWS = 4, 1024
+_PASSES, _LESSON_ROWS = 16, 1024
 
 
 @dataclass(frozen=True, slots=True)
