@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -86,12 +87,10 @@ def generate(recipe: Recipe) -> Generated:
     seen: set[str] = set()
     idle = index = 0
     while len(made.cases) < recipe.count:
-        case = make_case(recipe, index, made.rejects)
+        case = make_case(recipe, index, made.rejects, seen)
         index += 1
         idle += 1
-        if case is not None and case.id in seen:
-            made.rejects["duplicate"] += 1
-        elif case is not None:
+        if case is not None:
             seen.add(case.id)
             made.cases.append(case)
             idle = 0
@@ -119,8 +118,10 @@ def _round(recipe: Recipe, number: int) -> tuple[Intent, ...]:
     return tuple(order)
 
 
-def make_case(recipe: Recipe, index: int, rejects: Counter[str] | None = None) -> Case | None:
-    """The case of one index, or ``None`` if no attempt passed the gate."""
+def make_case(
+    recipe: Recipe, index: int, rejects: Counter[str] | None = None, seen: AbstractSet[str] = frozenset()
+) -> Case | None:
+    """The case of one index, or ``None`` if no attempt passed the gate, or the first to pass is one of ``seen``."""
     rejects = Counter() if rejects is None else rejects
     total = len(_order(recipe.application, recipe.split))
     intent = _round(recipe, index // total)[index % total]
@@ -133,28 +134,42 @@ def make_case(recipe: Recipe, index: int, rejects: Counter[str] | None = None) -
             continue
         try:
             draw = draw_slots(built, intent.slots, stream)
+            wording = _stream(recipe, index, "wording")
+            number = wording.below(len(intent.forms(recipe.split)))
+            name = _case_id(recipe, intent, built, draw, number)
+            if name in seen:
+                # It passed the gate when it was made; running it once more would prove nothing new.
+                rejects["duplicate"] += 1
+                return None
             proof = prove(intent, built, draw.values) if intent.outcome is Status.ANSWERED else None
         except NoOperand:
             rejects["no operand"] += 1
         except Rejected as reason:
             rejects[str(reason)] += 1
         else:
-            return _assemble(recipe, intent, built, draw, proof, index)
+            return _assemble(name, recipe, intent, draw, proof, number, wording)
     return None
 
 
-def _assemble(recipe: Recipe, intent: Intent, built: BuiltGraph, draw: Draw, proof: Proof | None, index: int) -> Case:
-    wording = _stream(recipe, index, "wording")
-    forms = intent.forms(recipe.split)
-    number = wording.below(len(forms))
+def _case_id(recipe: Recipe, intent: Intent, built: BuiltGraph, draw: Draw, number: int) -> str:
+    # Without a program the question itself is the case: the words say what cannot be answered.
+    text = (
+        intent.programs[Library.NETWORKX] if intent.outcome is Status.ANSWERED else intent.forms(recipe.split)[number]
+    )
+    return f"{recipe.application}-{intent.name}-{_digest(intent.name, built.source, fill(text, draw.values))}"
+
+
+def _assemble(
+    name: str, recipe: Recipe, intent: Intent, draw: Draw, proof: Proof | None, number: int, wording: Stream
+) -> Case:
+    built = draw.built
+    form = intent.forms(recipe.split)[number]
     kept = frozenset(word for text in intent.programs.values() for word in text.replace('"', " ").split())
-    form, marks = decorate(forms[number], recipe.split, wording, kept=kept)
+    form, marks = decorate(form, recipe.split, wording, kept=kept)
     question = fill(form, draw.values)
     program = proof.program if proof else ""
-    # Without a program the question itself is the case: the words say what cannot be answered.
-    core = program or fill(forms[number], draw.values)
     return Case(
-        id=f"{recipe.application}-{intent.name}-{_digest(intent.name, built.source, core)}",
+        id=name,
         application=recipe.application,
         intent=intent.name,
         level=intent.level,
