@@ -204,6 +204,10 @@ class ProgramLibrary:
             for number, value in enumerate(semantic)
         }
 
+    def corrected(self, question: str, schema: GraphSchema) -> str:
+        """The question as it was probably meant to be spelt, judged by the words of the library and of the schema."""
+        return self._corrected(question, measures_of(schema))
+
     def _corrected(self, question: str, names: Mapping[str, str]) -> str:
         """The question with words that no entry has read as the nearest one that some entry has."""
 

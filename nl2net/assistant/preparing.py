@@ -55,11 +55,14 @@ class Preparer:
     def _judge(self, state: AskState, options: AskOptions) -> Verdict | None:
         schema, text = self.graph.schema, state.masked.text
         state.caveats += screen.proxy_notes(text, schema)
+        spelt = self.library.corrected(text, schema)
+        readings = (text,) if spelt == text else (text, spelt)
         verdicts = (
             screen.out_of_scope(without_courtesy(state.question), schema, has_entities=bool(state.masked.placeholders)),
-            screen.missing_concept(text, schema),
-            screen.no_paths(text, schema),
+            *(screen.missing_concept(reading, schema) for reading in readings),
+            *(screen.no_paths(reading, schema) for reading in readings),
             None if options.assume else screen.vague(text, schema),
+            None if options.assume else screen.unfinished(text),
             screen.incomplete(text, schema),
         )
         return next((verdict for verdict in verdicts if verdict is not None), None)

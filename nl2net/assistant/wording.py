@@ -16,11 +16,11 @@ def wordings() -> dict[str, Any]:
 
 
 @cache
-def pattern(section: str, key: str, *, anchored: bool = False) -> re.Pattern[str]:
-    """One list as a regular expression of whole words; ``anchored`` at the start of the question."""
+def pattern(section: str, key: str, *, anchored: bool = False, whole: bool = True) -> re.Pattern[str]:
+    """One list as a regular expression of whole words; ``anchored`` at the start of the question, courtesy aside."""
     alternatives = "|".join(wordings()[section][key])
-    start = r"^\W*" if anchored else r"\b"
-    return re.compile(start + f"(?:{alternatives})" + r"\b", re.IGNORECASE)
+    start = rf"^\W*(?:(?:{'|'.join(wordings()['change']['polite'])})\W+)*" if anchored else r"\b"
+    return re.compile(start + f"(?:{alternatives})" + (r"\b" if whole else ""), re.IGNORECASE)
 
 
 @cache
