@@ -46,7 +46,7 @@ def break_and_repair(task: PublicTask, turn: int) -> str:
 
 def flood(task: PublicTask, turn: int) -> str:
     """Fills the log."""
-    command = "kubectl get pods -A -o yaml" if task.application == "policy" else "ip addr"
+    command = "kubectl get pods -A -o json" if task.application == "policy" else "ip addr"
     return json.dumps({"node": task.plan["repair_at"][0], "command": ";".join([command] * 60), "note": "x" * 20000})
 
 

@@ -27,7 +27,7 @@ from nl2net.golden.case import Split
 from nl2net.golden.streams import Stream
 
 # Of the first 33 tasks; a change of generator, wording or key changes it, and then the version must be raised.
-DIGESTS = {"routing": "9646ee598f28270e", "policy": "ee48360f6c882a59"}
+DIGESTS = {"routing": "9646ee598f28270e", "policy": "a1c051be030924a7"}
 COUNT = 220
 
 
