@@ -13,7 +13,7 @@ from nl2net.golden.case import Comparison, Mode
 from nl2net.golden.catalogue import Intent, fill
 from nl2net.golden.comparison import compare, is_graph
 from nl2net.golden.execute import run_template
-from nl2net.golden.graph_comparison import difference
+from nl2net.golden.graph_comparison import difference, same_changes
 from nl2net.golden.invariants import broken_invariants
 from nl2net.golden.journal import borrowed
 from nl2net.golden.rows import Rows, as_rows, free_ends
@@ -50,13 +50,17 @@ def prove(intent: Intent, built: BuiltGraph, values: Mapping[str, str]) -> Proof
         except Exception as error:
             raise Rejected(f"error {type(error).__name__}") from error
         changes = _changes(intent, built, graph, result)
-        unsafe = changes is not None and built.source.recipe == "planning" and broken_invariants(built, result, changes)
+        state = graph.lender.lent()[0] if "steps" in intent.options else result
+        left = state.changes() if "steps" in intent.options else changes
+        unsafe = left is not None and built.source.recipe == "planning" and broken_invariants(built, state, left)
     if unsafe:
         raise Rejected("unsafe")
     solved = solve(intent, built, values)
+    if "steps" in intent.options:
+        _prove_steps(built, left, solved)
     proof = _prove_change(intent, built, program, changes, solved) if changes is not None else None
     proof = proof or _prove_value(intent, built, program, result, solved)
-    _check_idle(intent, built, proof)
+    _check_idle(intent, built, proof, solved)
     return proof
 
 
@@ -97,6 +101,14 @@ def _prove_change(intent: Intent, built: BuiltGraph, program: str, changes: Chan
     if not compare(expected, None, comparison, graph=built.graph, changes=solved.changes):
         raise Rejected("disagreement")
     return Proof(program, expected, comparison)
+
+
+def _prove_steps(built: BuiltGraph, left: Changes | None, solved: Solved) -> None:
+    """Right numbers from a wrong model would be luck: the model that the steps leave must be the wanted one."""
+    if not left:
+        raise Rejected("no-op")
+    if same_changes(solved.changes or Changes(), left, directed=built.directed):
+        raise Rejected("disagreement")
 
 
 def _prove_value(intent: Intent, built: BuiltGraph, program: str, result: Any, solved: Solved) -> Proof:
@@ -186,7 +198,7 @@ def _idle_rows(built: BuiltGraph) -> list[Rows]:
     return found
 
 
-def _check_idle(intent: Intent, built: BuiltGraph, proof: Proof) -> None:
+def _check_idle(intent: Intent, built: BuiltGraph, proof: Proof, solved: Solved) -> None:
     """The unchanged graph, nothing, zero and the first entry must all be wrong."""
     expected, idle = proof.expected, _idle_answers(built)
     match intent.mode:
@@ -196,6 +208,6 @@ def _check_idle(intent: Intent, built: BuiltGraph, proof: Proof) -> None:
             expected, idle = as_rows(expected), _idle_rows(built)
         case Mode.ANY_OF:
             expected, idle = [as_rows(option) for option in expected], _idle_rows(built)
-    for answer in idle:
+    for answer in (*idle, *solved.idle):
         if compare(expected, answer, proof.comparison, graph=built.graph):
             raise Rejected("trivial")

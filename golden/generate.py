@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cache
@@ -14,6 +14,7 @@ from nl2net.errors import UserError
 from nl2net.golden.built import BuiltGraph
 from nl2net.golden.case import Case, Comparison, GraphSource, Split
 from nl2net.golden.catalogue import APPLICATIONS, Intent, fill, intents
+from nl2net.golden.chains import capacity_intents, chain_intents
 from nl2net.golden.gate import Proof, Rejected, prove
 from nl2net.golden.recipes import build_graph
 from nl2net.golden.slots import Draw, NoOperand, draw_slots
@@ -43,6 +44,11 @@ class Recipe:
         Size of the pool of graphs.
     size : str
         ``"full"`` makes data centre models of about 5,500 nodes; empty leaves the size to the seed.
+    kind : str
+        Which planning questions: ``"capacity"`` for the ten classic types alone, ``"chain"`` for two to six changes
+        and a question on what they leave; empty for the catalogue.
+    flavour : str
+        Family of planning graphs, such as ``"fattree"`` or ``"backbone"``; empty leaves it to the seed.
     """
 
     application: str
@@ -51,10 +57,13 @@ class Recipe:
     count: int = 300
     graphs: int = 12
     size: str = ""
+    kind: str = ""
+    flavour: str = ""
 
     def source(self, number: int) -> GraphSource:
         """The recipe of one graph of the pool."""
-        options = {"size": self.size} if self.size and self.application == "planning" else {}
+        wanted = {"size": self.size, "flavour": self.flavour} if self.application == "planning" else {}
+        options = {name: value for name, value in wanted.items() if value}
         return GraphSource(self.application, f"{self.seed}/{self.split}/{number}", options)
 
 
@@ -83,6 +92,9 @@ def generate(recipe: Recipe) -> Generated:
     """
     if recipe.application not in APPLICATIONS:
         raise UserError(f"unknown application {recipe.application!r}", hint=f"Known are {', '.join(APPLICATIONS)}.")
+    if (recipe.application, recipe.kind) not in _KINDS:
+        known = ", ".join(kind for application, kind in _KINDS if application == recipe.application and kind)
+        raise UserError(f"unknown kind {recipe.kind!r}", hint=f"Known for {recipe.application}: {known or 'none'}.")
     made = Generated(recipe)
     seen: set[str] = set()
     idle = index = 0
@@ -94,7 +106,7 @@ def generate(recipe: Recipe) -> Generated:
             seen.add(case.id)
             made.cases.append(case)
             idle = 0
-        if idle > 8 * len(_order(recipe.application, recipe.split)):
+        if idle > 8 * len(_order(recipe.application, recipe.split, recipe.kind)):
             raise UserError(
                 f"only {len(made.cases)} distinct cases, {recipe.count} asked", hint="Raise the number of graphs."
             )
@@ -102,18 +114,31 @@ def generate(recipe: Recipe) -> Generated:
 
 
 @cache
-def _order(application: str, split: Split) -> tuple[Intent, ...]:
-    return tuple(intent for intent in intents(application) if intent.forms(split))
+def _order(application: str, split: Split, kind: str) -> tuple[Intent, ...]:
+    return tuple(intent for intent in _KINDS[application, kind]() if intent.forms(split))
+
+
+def _catalogue(application: str) -> Callable[[], tuple[Intent, ...]]:
+    return lambda: intents(application)
+
+
+# Which intents a recipe draws from.
+_KINDS: dict[tuple[str, str], Callable[[], tuple[Intent, ...]]] = {
+    **{(application, ""): _catalogue(application) for application in APPLICATIONS},
+    ("planning", "capacity"): capacity_intents,
+    ("planning", "chain"): chain_intents,
+}
 
 
 def _stream(recipe: Recipe, *purpose: object) -> Stream:
-    return Stream(GENERATOR_VERSION, recipe.seed, recipe.application, recipe.split, *purpose)
+    kind = (recipe.kind,) if recipe.kind else ()
+    return Stream(GENERATOR_VERSION, recipe.seed, recipe.application, recipe.split, *kind, *purpose)
 
 
 @cache
 def _round(recipe: Recipe, number: int) -> tuple[Intent, ...]:
     """All intents once, in random order."""
-    order = list(_order(recipe.application, recipe.split))
+    order = list(_order(recipe.application, recipe.split, recipe.kind))
     _stream(recipe, "round", number).shuffle(order)
     return tuple(order)
 
@@ -123,7 +148,7 @@ def make_case(
 ) -> Case | None:
     """The case of one index, or ``None`` if no attempt passed the gate, or the first to pass is one of ``seen``."""
     rejects = Counter() if rejects is None else rejects
-    total = len(_order(recipe.application, recipe.split))
+    total = len(_order(recipe.application, recipe.split, recipe.kind))
     intent = _round(recipe, index // total)[index % total]
     for attempt in range(_ATTEMPTS):
         stream = _stream(recipe, index, attempt, "operands")
@@ -142,8 +167,8 @@ def make_case(
                 rejects["duplicate"] += 1
                 return None
             proof = prove(intent, built, draw.values) if intent.outcome is Status.ANSWERED else None
-        except NoOperand:
-            rejects["no operand"] += 1
+        except NoOperand as reason:
+            rejects[str(reason) or "no operand"] += 1
         except Rejected as reason:
             rejects[str(reason)] += 1
         else:
@@ -186,8 +211,13 @@ def _assemble(
         missing=intent.missing,
         entities=tuple(entity for entity in draw.entities if entity.text in question),
         roles={name: role for name, role in built.roles.items() if f'"{name}"' in program},
-        tags=("held-out intent",) if intent.split is Split.EVAL else (),
+        tags=_tags(intent),
     )
+
+
+def _tags(intent: Intent) -> tuple[str, ...]:
+    depth = intent.options.get("steps", 0)
+    return (("held-out intent",) if intent.split is Split.EVAL else ()) + ((f"depth {depth}",) if depth else ())
 
 
 def _digest(name: str, source: GraphSource, core: str) -> str:

@@ -314,6 +314,10 @@ class Lender:
         self._lent += 1
         return twin
 
+    def lent(self) -> list[Any]:
+        """The twins in use, in the order in which they were lent."""
+        return self._twins[: self._lent]
+
     def take_back(self) -> None:
         """Undo all changes."""
         for graph in (self.original, *self._twins[: self._lent]):
