@@ -107,14 +107,18 @@ def investigate(
 
     options = Options(_day(as_of))
 
-    def step(event: Mapping[str, Any]) -> None:
+    def say(text: str) -> None:
         if stop is not None and stop.is_set():
             raise Stopped
-        progress(step_words(event))
+        progress(text)
+
+    def step(event: Mapping[str, Any]) -> None:
+        say(step_words(event))
 
     with _corpus(desk, folder) as corpus:
-        progress("reading what changed in the folder")
-        corpus.refresh()
+        say("reading what changed in the folder")
+        # Whole batches are kept when the analyst does not wait: the next time goes on behind them.
+        corpus.refresh(progress=lambda count: say(f"read {count:,} files"))
         settings = desk.settings.model_copy(update={"model": None if model == NO_MODEL else model})
         visibility = corpus.settings.visibility
         client = connect_model(model, visibility=visibility, settings=settings, locations=desk.locations)

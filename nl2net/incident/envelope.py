@@ -145,6 +145,8 @@ def from_envelope(envelope: Mapping[str, Any]) -> Report:
     >>> from_envelope(to_envelope(report)) == report
     True
     """
+    same: dict[str, Any] = {name: envelope[name] for name in _SAME}
+    same |= {name: tuple(envelope[name]) for name in _LISTS}
     return Report(
         ReportStatus(envelope["status"]),
         envelope["question"],
@@ -154,11 +156,11 @@ def from_envelope(envelope: Mapping[str, Any]) -> Report:
         conflicts=tuple(_conflict_again(row) for row in envelope["conflicts"]),
         evidence=tuple(_evidence_again(row) for row in envelope["evidence"]),
         missing=tuple(Missing(**row) for row in envelope["missing"]),
-        **{name: tuple(envelope[name]) for name in ("assumptions", "flags", "timeline", "places", "transcript")},
-        **{name: envelope[name] for name in _SAME},
+        **same,
     )
 
 
+_LISTS = ("assumptions", "flags", "timeline", "places", "transcript")
 _SAME = ("rounds", "confidence", "band", "as_of", "budget", "egress", "timing")
 
 

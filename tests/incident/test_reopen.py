@@ -19,7 +19,10 @@ from tests.conftest import SHARED
 
 NOTES = SHARED / "incident" / "notes"
 CONFLICT = "Were three or four cables cut in the Red Sea in February 2024? Explain the difference."
-NOTE = "# Vega outage\n- Staff saw nothing at first.\n- The Vega exchange failed at 10:00 UTC on 3 May 2031.\n- It rained.\n"
+NOTE = (
+    "# Vega outage\n- Staff saw nothing at first.\n"
+    "- The Vega exchange failed at 10:00 UTC on 3 May 2031.\n- It rained.\n"
+)
 
 
 @pytest.mark.parametrize(

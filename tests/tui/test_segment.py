@@ -181,9 +181,11 @@ async def test_a_policy_is_looked_at_and_not_changed(opened: Opener, roles: Path
     policy = make_policy(roles, tmp_path)
     async with opened(memory=remembering(policy)) as driven:
         segments = await opened_on(driven)
-        await driven.pilot.press("a", "w")
+        await driven.pilot.press("a")
+        await driven.until(lambda: "open the folder of segment roles" in driven.said(), "why it cannot be changed")
+        await driven.pilot.press("w")
         await driven.until(lambda: "has no edges to compare" in driven.said(), "why it cannot be told")
-        assert "open the folder of segment roles" in driven.said() and not (policy / "hints.json").exists()
+        assert not (policy / "hints.json").exists()
         segments.screen.query_one(TabbedContent).active = "breaks"
         await driven.until(lambda: "10.0.9.10" in segments.text(), "what would break is shown")
         assert "over-permission" in segments.text() and "violation" in segments.text()
@@ -199,7 +201,8 @@ async def test_errors_are_notices_and_every_key_is_safe_without_a_folder(
         for binding in SegmentScreen.BINDINGS:
             key = binding.key  # type: ignore[union-attr]
             await driven.pilot.press(*([key, "escape"] if key == "o" else [key]))
-        assert "open a folder of roles first" in driven.said()
+        await driven.pilot.press("a")
+        await driven.until(lambda: "open a folder of roles first" in driven.said(), "what to do first")
         for break_it, said in _faults(roles):
             break_it()
             segments.screen._chosen(roles)
