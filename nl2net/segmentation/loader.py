@@ -100,6 +100,7 @@ def role_graph(folder: Path) -> Any:
         graph.add_node(
             role,
             kind="role",
+            role=role,
             members=len(members),
             external=role in roles.external,
             quarantined=role in roles.quarantine,

@@ -215,6 +215,9 @@ def _cut_all(
     labels = np.zeros(size, dtype=np.int64)
     fresh = 0
     for part in _communities(vectors, settings.seed):
+        if len(part) == 1:
+            labels[part], fresh = fresh, fresh + 1
+            continue
         tree = build_tree(vectors.matrix[part], _constraints(part, together))
         if height is not None or model is None:
             found = tree.cut(height if height is not None else settings.first_cut)
