@@ -218,7 +218,8 @@ def _speaks_of_another(claim: Claim, entities: Sequence[TypedValue]) -> bool:
 
 def telling_terms(slot: Slot) -> tuple[str, ...]:
     """Terms of a slot without names, and without the words that only say which kind of answer is wanted."""
-    terms = dict.fromkeys(t for t in slot.terms if not any(t in terms_of(name) for name in slot.anchors))
+    named = frozenset(t for name in slot.anchors for t in terms_of(name))
+    terms = dict.fromkeys(t for t in slot.terms if not all(part in named for part in re.split(r"[/-]", t)))
     if slot.type == "cause":
         kept = [t for t in terms if t not in related(stem("trigger")) | stems("blame behind")]
         return tuple(kept or terms)

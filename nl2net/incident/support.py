@@ -63,7 +63,7 @@ class Support:
     clash : float
         1 if the quotes tell of another date than the one asked of, and of no fitting one.
     undone : float
-        1 if what the question says was done is told in none of the quotes.
+        1 if what the question says was done is told by none of the quotes and by no title.
     """
 
     quoted: float = 1.0
@@ -105,6 +105,7 @@ def support_of(
         elif not related(term) & around:
             missing += weight
             lacking += 1
+    titled = frozenset().union(*(frozenset(terms_of(c.heading)) for c in claims))
     told = [max((named_by(claim, name) for claim in claims), default=0) for name in slot.anchors]
     return Support(
         quoted / total if total else 1.0,
@@ -113,7 +114,7 @@ def support_of(
         sum(how == 0 for how in told) / len(told) if told else 0.0,
         sum(how < 2 for how in told) / len(told) if told else 0.0,
         float(_clashes(slot, claims, dates)),
-        float(any(not related(deed) & held for deed in deeds_of(slot))),
+        float(any(not related(deed) & (held | titled) for deed in deeds_of(slot))),
     )
 
 
