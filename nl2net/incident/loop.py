@@ -25,6 +25,7 @@ from nl2net.incident.premise import PremiseCheck, check_polar, check_presumed
 from nl2net.incident.recording import Shelf
 from nl2net.incident.records import Report, ReportStatus
 from nl2net.incident.solve import Outcome, Solver
+from nl2net.prompts import INVESTIGATION_VERSION, investigation_hash
 
 Listener = Callable[[Mapping[str, Any]], None]
 
@@ -309,6 +310,7 @@ class Investigator:
                 "requests": len(sent),
                 "bytes": sum(int(s["bytes"]) for s in sent),
                 "model": self.calls.model.name if self.calls else "none",
+                "prompts": f"{INVESTIGATION_VERSION}:{investigation_hash()}" if self.calls else "",
                 "passages": [p for s in sent for p in s["passages"]],
             },
             timing={"total_s": round(self.clock() - begin, 3)},

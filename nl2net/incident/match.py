@@ -67,7 +67,8 @@ _FAILURE = re.compile(
 )
 # What was told as earlier than the event is a candidate for its cause, unless it tells of people and plans.
 _EARLIER = re.compile(
-    r"\bhad (?:(?!been)\w+ed|broken|gone|risen|fallen|grown|taken|caught|run|left|lost)\b|\bhad been (?!out|suspected|planned|warned|informed|repaired|restored|"
+    r"\bhad (?:(?!been)\w+ed|broken|gone|risen|fallen|grown|taken|caught|run|left|lost)\b|"
+    r"\bhad been (?!out|suspected|planned|warned|informed|repaired|restored|"
     r"expected|reported|"
     r"attributed|scheduled|told)\w+(?:ed|en|ut|et)\b",
     re.IGNORECASE,

@@ -30,16 +30,17 @@ _KIND_WORDS = {
 }
 _EMPTY_DEEDS = stems("happen have do go become be get take") | related(stem("cause"))
 _SILENCE = re.compile(
-    r"\b(?:did not|didn't|does not|do not|would not|has not|have not|had not) (?:\w+ )?(?:said?|say|tell|told|know|disclosed?|"
-    r"named?|give|given|reveal(?:ed)?|publish(?:ed)?|comment(?:ed)?|answer(?:ed)?|states?d?)\b|\bundisclosed\b|\bdeclined to\b|"
+    r"\b(?:did not|didn't|does not|do not|would not|has not|have not|had not) (?:\w+ )?"
+    r"(?:said?|say|tell|told|know|disclosed?|named?|give|given|reveal(?:ed)?|publish(?:ed)?|comment(?:ed)?|"
+    r"answer(?:ed)?|stated?)\b|\bundisclosed\b|\bdeclined to\b|"
     r"\b(?:was|were|is|are|has|have) not (?:been )?(?:stated|disclosed|named|given|published|recorded|known|"
     r"made public|revealed|reported)\b",
     re.IGNORECASE,
 )
 _UNSETTLED = re.compile(
     r"\bno (?:\w+ )?(?:finding|conclusion|verdict|proof|attribution)\b|\bnot (?:been |yet |conclusively |finally )*"
-    r"(?:attributed|established|determined|confirmed|identified|proven|settled)\b|\bunknown\b|\bunclear\b|\bnobody knows\b|"
-    r"\bunder (?:investigation|scrutiny)\b|\bremains? open\b",
+    r"(?:attributed|established|determined|confirmed|identified|proven|settled)\b|\bunknown\b|\bunclear\b|"
+    r"\bnobody knows\b|\bunder (?:investigation|scrutiny)\b|\bremains? open\b",
     re.IGNORECASE,
 )
 
@@ -210,7 +211,7 @@ def _speaking(pattern: re.Pattern[str], slot: Slot, claims: Sequence[Claim], wei
         # The words of the question must be what the source is silent about, so some of them follow the denial.
         after = frozenset(terms_of(claim.quote[match.start() :]))
         asked = _asked_terms(slot)
-        if asked and support.missing <= 0.25 and any(related(t) & after for t in asked):
-            if best is None or support.quoted > best[0]:
-                best = (support.quoted, claim)
+        fits = bool(asked) and support.missing <= 0.25 and any(related(t) & after for t in asked)
+        if fits and (best is None or support.quoted > best[0]):
+            best = (support.quoted, claim)
     return best[1] if best else None
