@@ -20,11 +20,12 @@ from nl2net.incident.listing import list_matches
 from nl2net.incident.match import Weights, candidates
 from nl2net.incident.model_use import Calls, Model, check_visibility, choose_quote, summarise
 from nl2net.incident.origins import Origins
+from nl2net.incident.outcome import Outcome
 from nl2net.incident.pool import Pool, build_pool
 from nl2net.incident.premise import PremiseCheck, check_polar, check_presumed
 from nl2net.incident.recording import Shelf
 from nl2net.incident.records import Report, ReportStatus
-from nl2net.incident.solve import Outcome, Solver
+from nl2net.incident.solve import Solver
 from nl2net.prompts import INVESTIGATION_VERSION, investigation_hash
 
 Listener = Callable[[Mapping[str, Any]], None]

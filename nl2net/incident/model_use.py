@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from nl2net.errors import BudgetError, PrivacyError
+from nl2net.incident.fits import new_names
 from nl2net.incident.language import terms_of
-from nl2net.incident.match import KINDS, new_names
+from nl2net.incident.match import KINDS
 from nl2net.incident.records import Claim, Slot
 from nl2net.incident.verify import unsupported_values
 from nl2net.prompts.investigation import investigation_messages

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nl2net.incident.claims import named_by
+from nl2net.incident.fits import telling_terms
 from nl2net.incident.language import is_past, related, stem, stems, terms_of
-from nl2net.incident.match import Weights, telling_terms
+from nl2net.incident.match import Weights
 from nl2net.incident.records import Claim, Slot
 from nl2net.incident.typed import dates_fit
 

@@ -10,7 +10,8 @@ from nl2net.incident.assemble import Ledger, abstain_text
 from nl2net.incident.frame import Frame
 from nl2net.incident.impact.asgraph import AsGraph, graph_of_paths, graph_of_relations, parse_links, parse_relations
 from nl2net.incident.impact.cable_answer import cable_results, load_map, map_documents, speaks_of_map
-from nl2net.incident.impact.capabilities import CAPABILITIES, Material, Result
+from nl2net.incident.impact.capabilities import CAPABILITIES
+from nl2net.incident.impact.material import Material, Result
 from nl2net.incident.impact.programs import Programs, shown
 from nl2net.incident.impact.updates import parse_updates
 from nl2net.incident.origins import Origins

@@ -10,8 +10,8 @@ from nl2net.incident.claims import mentions
 from nl2net.incident.frame import Frame
 from nl2net.incident.impact import repeaters
 from nl2net.incident.impact.cables import CableMap, parse_tables
-from nl2net.incident.impact.capabilities import Result
 from nl2net.incident.impact.events import CableList, Circle, EventModel, Impact, LatitudeBand, SiteList, assess
+from nl2net.incident.impact.material import Result
 from nl2net.incident.impact.programs import (
     Checked,
     Programs,

@@ -4,50 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 from nl2net.incident.impact import asgraph, routes
-from nl2net.incident.impact.asgraph import AsGraph, Relations
-from nl2net.incident.impact.programs import Programs, as_graph, check_value, removal_program
+from nl2net.incident.impact.material import Capability, Material, Result
+from nl2net.incident.impact.programs import as_graph, check_value, removal_program
 from nl2net.incident.impact.routes import Held, spoken_moment
-from nl2net.incident.impact.updates import UpdateFile
 from nl2net.incident.typed import typed_values
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """One computed statement."""
-
-    name: str
-    text: str
-    value: Any
-    program: str
-    assumption: str = ""
-    source: str = ""  # the program that ran in the sandbox and returned the same
-
-
-@dataclass(frozen=True, slots=True)
-class Material:
-    """Data that a question names. ``graph`` comes from the paths, from the links file or from the relationships."""
-
-    question: str
-    stream: UpdateFile | None
-    relations: Relations | None
-    graph: AsGraph
-    graph_rule: str
-    programs: Programs | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Capability:
-    """``answers`` matches questions; ``needs`` names the data: ``stream``, ``relations`` or ``graph``."""
-
-    name: str
-    answers: re.Pattern[str]
-    needs: str
-    compute: Callable[[Material], Sequence[Result]]
 
 
 def _asns(items: Sequence[int], limit: int = 40) -> str:
