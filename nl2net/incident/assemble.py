@@ -12,6 +12,7 @@ from nl2net.incident.frame import Frame
 from nl2net.incident.injection import ATTACKS
 from nl2net.incident.language import countries
 from nl2net.incident.origins import Origins
+from nl2net.incident.outcome import Computed, Outcome
 from nl2net.incident.pool import Pool
 from nl2net.incident.premise import PremiseCheck
 from nl2net.incident.reconcile import Verdict
@@ -29,7 +30,6 @@ from nl2net.incident.records import (
     SlotResult,
     Statement,
 )  # fmt: skip
-from nl2net.incident.solve import Computed, Outcome
 from nl2net.incident.typed import spoken_time
 from nl2net.incident.verify import is_verbatim
 

@@ -11,11 +11,13 @@ from nl2net.incident.typed import typed_values
 
 _LABEL = re.compile(
     r"\b(?P<noun>halls?|zones?|sites?|phases?|regions?|pairs?|racks?|units?|pumps?|ports?|cores?|waves?|stages?|segments?|"
-    r"lines?|blocks?|buildings?|rooms?|floors?|clusters?|rings?)\s+(?P<list>(?:[A-Z]|\d{1,3})(?:(?:, | and | or |, and )(?:[A-Z]|\d{1,3}))*)\b"
+    r"lines?|blocks?|buildings?|rooms?|floors?|clusters?|rings?)\s+"
+    r"(?P<list>(?:[A-Z]|\d{1,3})(?:(?:, | and | or |, and )(?:[A-Z]|\d{1,3}))*)\b"
     r"(?![\w:.%/-]*\d)"
 )
 _UNREAL = re.compile(
-    r"\b(?:would(?! not)|could have|might|should|if|unless|when it would|a limit of|up to a maximum of|planned to|is to|are to)\b",
+    r"\b(?:would(?! not)|could have|might|should|if|unless|when it would|a limit of|up to a maximum of|planned to|"
+    r"is to|are to)\b",
     re.IGNORECASE,
 )
 _NAME = r"[A-Z][\w&'-]*"
@@ -44,7 +46,10 @@ def _beside(words: list[str], before: str, after: str) -> bool:
     name = rf"{re.escape(words[0])}(?:\s+{_NAME})*"
     if before.rstrip().endswith("("):
         return re.search(rf"\b{name}\s*\($", before) is not None
-    tail = rf"\b{name}(?:['’]s)?(?:\s+(?:of|in)\s+{_NAME})?(?:,\s+{_NAME})?(?:,|\s+is|\s+has|\s+with|\s+uses|\s+as)?\s*(?:the\s+)?(?:AS number\s+)?$"
+    tail = (
+        rf"\b{name}(?:['’]s)?(?:\s+(?:of|in)\s+{_NAME})?(?:,\s+{_NAME})?"
+        rf"(?:,|\s+is|\s+has|\s+with|\s+uses|\s+as)?\s*(?:the\s+)?(?:AS number\s+)?$"
+    )
     if re.search(tail, before):
         return True
     return (

@@ -125,9 +125,9 @@ def named_by(claim: Claim, name: str) -> int:
     if mentions(claim.quote, name):
         return 2
     first, _, rest = name.partition(" ")
-    if rest and len(first) > 3 and mentions(claim.context + " " + claim.carried, name):
-        if re.search(rf"(?<!\w){re.escape(first)}(?!\w)(?!\s+[A-Z])", claim.quote):
-            return 2
+    told = bool(rest) and len(first) > 3 and mentions(f"{claim.context} {claim.carried}", name)
+    if told and re.search(rf"(?<!\w){re.escape(first)}(?!\w)(?!\s+[A-Z])", claim.quote):
+        return 2
     return int(mentions(f"{claim.heading} {claim.context} {claim.carried} {claim.source.title}", name))
 
 

@@ -15,6 +15,7 @@ from nl2net.incident.client import connect_model
 from nl2net.incident.corpus import Corpus
 from nl2net.incident.envelope import dump_envelope, to_envelope
 from nl2net.incident.evaluation import evaluate, load_questions, table_lines
+from nl2net.incident.impact.programs import Programs
 from nl2net.incident.learning import learn, load_profile
 from nl2net.incident.loop import Budget, Investigator, Options
 from nl2net.incident.model_use import Model
@@ -53,6 +54,7 @@ class Request:
     rounds: int = 3
     max_tokens: int = 20_000
     max_time: float = 120.0
+    accept_unsealed: bool = False
 
     def options(self) -> Options:
         """Options of an investigation."""
@@ -119,8 +121,11 @@ def _dispatch(request: Request, corpus: Corpus, *, write: Write, note: Write) ->
     recorder = Recorder(corpus)
     replies: dict[str, str] = {}
     listener = None if request.as_json else _progress(note)
-    investigator = Investigator(recorder, model=model, options=request.options(), recorded=replies, listener=listener)
-    _, report = ask_and_keep(investigator, corpus, question)
+    with Programs(accept_unsealed=request.accept_unsealed) as programs:
+        investigator = Investigator(
+            recorder, model=model, options=request.options(), recorded=replies, listener=listener, programs=programs
+        )
+        _, report = ask_and_keep(investigator, corpus, question)
     if request.out is not None:
         save_run(request.out, _run_file(request, report, recorder, replies))
     return _deliver(report, request, write=write)
@@ -185,15 +190,17 @@ def _replay(path: Path, request: Request, *, write: Write) -> int:
     total = float(run["envelope"]["timing"].get("total_s", 0.0))
     ticks = iter([0.0])
     # The first reading is the start, every later one the recorded end: the same timing comes out.
-    investigator = Investigator(
-        Recorded(run["shelf"]),
-        model=model,
-        options=again.options(),
-        clock=lambda: next(ticks, total),
-        recorded=dict(run["replies"]),
-        mark=lambda: "0" * 12,
-    )
-    report = investigator.investigate(str(run["question"]))
+    with Programs(accept_unsealed=request.accept_unsealed) as programs:
+        investigator = Investigator(
+            Recorded(run["shelf"]),
+            model=model,
+            options=again.options(),
+            clock=lambda: next(ticks, total),
+            recorded=dict(run["replies"]),
+            mark=lambda: "0" * 12,
+            programs=programs,
+        )
+        report = investigator.investigate(str(run["question"]))
     return _deliver(report, again, write=write)
 
 

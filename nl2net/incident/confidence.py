@@ -11,8 +11,8 @@ from importlib.resources import files
 
 from nl2net.incident.claims import is_hedged
 from nl2net.incident.origins import Origins
+from nl2net.incident.outcome import Outcome
 from nl2net.incident.records import Claim, SourceClass
-from nl2net.incident.solve import Outcome
 from nl2net.incident.support import Support
 
 # Signs are fixed: more of the first kind never lowers the score, more of the second never raises it.

@@ -13,10 +13,10 @@ from nl2net.incident.language import is_event_word, related, stem, stems, terms_
 from nl2net.incident.match import Candidate, Weights, candidates, coverage
 from nl2net.incident.naming import slot_terms
 from nl2net.incident.origins import Origins
+from nl2net.incident.outcome import Outcome
 from nl2net.incident.pool import Pool
 from nl2net.incident.reconcile import compatible, rivals_of, weigh
 from nl2net.incident.records import Claim, Slot, TypedValue
-from nl2net.incident.solve import Outcome
 from nl2net.incident.support import is_silence
 from nl2net.incident.typed import typed_values
 

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nl2net.incident.claims import named_by
+from nl2net.incident.fits import telling_terms
 from nl2net.incident.language import is_past, related, stem, stems, terms_of
-from nl2net.incident.match import Weights, telling_terms
+from nl2net.incident.match import Weights
 from nl2net.incident.records import Claim, Slot
 from nl2net.incident.typed import dates_fit
 
@@ -30,16 +31,17 @@ _KIND_WORDS = {
 }
 _EMPTY_DEEDS = stems("happen have do go become be get take") | related(stem("cause"))
 _SILENCE = re.compile(
-    r"\b(?:did not|didn't|does not|do not|would not|has not|have not|had not) (?:\w+ )?(?:said?|say|tell|told|know|disclosed?|"
-    r"named?|give|given|reveal(?:ed)?|publish(?:ed)?|comment(?:ed)?|answer(?:ed)?|states?d?)\b|\bundisclosed\b|\bdeclined to\b|"
+    r"\b(?:did not|didn't|does not|do not|would not|has not|have not|had not) (?:\w+ )?"
+    r"(?:said?|say|tell|told|know|disclosed?|named?|give|given|reveal(?:ed)?|publish(?:ed)?|comment(?:ed)?|"
+    r"answer(?:ed)?|stated?)\b|\bundisclosed\b|\bdeclined to\b|"
     r"\b(?:was|were|is|are|has|have) not (?:been )?(?:stated|disclosed|named|given|published|recorded|known|"
     r"made public|revealed|reported)\b",
     re.IGNORECASE,
 )
 _UNSETTLED = re.compile(
     r"\bno (?:\w+ )?(?:finding|conclusion|verdict|proof|attribution)\b|\bnot (?:been |yet |conclusively |finally )*"
-    r"(?:attributed|established|determined|confirmed|identified|proven|settled)\b|\bunknown\b|\bunclear\b|\bnobody knows\b|"
-    r"\bunder (?:investigation|scrutiny)\b|\bremains? open\b",
+    r"(?:attributed|established|determined|confirmed|identified|proven|settled)\b|\bunknown\b|\bunclear\b|"
+    r"\bnobody knows\b|\bunder (?:investigation|scrutiny)\b|\bremains? open\b",
     re.IGNORECASE,
 )
 
@@ -63,7 +65,7 @@ class Support:
     clash : float
         1 if the quotes tell of another date than the one asked of, and of no fitting one.
     undone : float
-        1 if what the question says was done is told in none of the quotes.
+        1 if what the question says was done is told by none of the quotes and by no title.
     """
 
     quoted: float = 1.0
@@ -105,6 +107,7 @@ def support_of(
         elif not related(term) & around:
             missing += weight
             lacking += 1
+    titled = frozenset().union(*(frozenset(terms_of(c.heading)) for c in claims))
     told = [max((named_by(claim, name) for claim in claims), default=0) for name in slot.anchors]
     return Support(
         quoted / total if total else 1.0,
@@ -113,7 +116,7 @@ def support_of(
         sum(how == 0 for how in told) / len(told) if told else 0.0,
         sum(how < 2 for how in told) / len(told) if told else 0.0,
         float(_clashes(slot, claims, dates)),
-        float(any(not related(deed) & held for deed in deeds_of(slot))),
+        float(any(not related(deed) & (held | titled) for deed in deeds_of(slot))),
     )
 
 
@@ -209,7 +212,7 @@ def _speaking(pattern: re.Pattern[str], slot: Slot, claims: Sequence[Claim], wei
         # The words of the question must be what the source is silent about, so some of them follow the denial.
         after = frozenset(terms_of(claim.quote[match.start() :]))
         asked = _asked_terms(slot)
-        if asked and support.missing <= 0.25 and any(related(t) & after for t in asked):
-            if best is None or support.quoted > best[0]:
-                best = (support.quoted, claim)
+        fits = bool(asked) and support.missing <= 0.25 and any(related(t) & after for t in asked)
+        if fits and (best is None or support.quoted > best[0]):
+            best = (support.quoted, claim)
     return best[1] if best else None
