@@ -171,7 +171,14 @@ def test_nothing_can_be_used_up(shell: str, prey: Prey, way: str) -> None:
         "head -c 31000000 /dev/zero > $d/fill$i; done; done 2>/dev/null; du -scm /tmp /run /dev/shm | tail -1"
     )
     hogs = "for i in 1 2 3 4; do perl -e '$x = \"x\" x 150e6; sleep 60' & done; wait"
-    lines = ["yes", "bomb() { bomb | bomb & }; bomb; wait", hogs, "sleep 60", "setsid sleep 60 & sleep 60", fill]
+    lines = [
+        "yes",
+        "bomb() { bomb | bomb & }; bomb; wait",
+        hogs,
+        "exec >/dev/null 2>&1; sleep 60",
+        "setsid sleep 60 & sleep 60",
+        fill,
+    ]
     found, loss = run_lines(prey, lines, way, timeout_s=6, memory=400 << 20)
     flood, bomb, memory, asleep, child, disk = found
     assert flood["truncated"]
