@@ -129,6 +129,8 @@ def ping(
         typer.echo(matrix_text(matrix))
     if png is not None:
         typer.echo(f"picture: {png}", err=True)
+    if not tcp and matrix.failed and call(_socket(name), "info")["cluster"]:
+        typer.echo("note: the policies of a cluster are about ports; --tcp connects to its services", err=True)
 
 
 @commands.command("exec")

@@ -7,6 +7,7 @@ import json
 import os
 import secrets
 import select
+import shlex
 import shutil
 import socket
 import subprocess
@@ -170,7 +171,14 @@ def test_nothing_can_be_used_up(shell: str, prey: Prey, way: str) -> None:
         "head -c 31000000 /dev/zero > $d/fill$i; done; done 2>/dev/null; du -scm /tmp /run /dev/shm | tail -1"
     )
     hogs = "for i in 1 2 3 4; do perl -e '$x = \"x\" x 150e6; sleep 60' & done; wait"
-    lines = ["yes", "bomb() { bomb | bomb & }; bomb; wait", hogs, "sleep 60", "setsid sleep 60 & sleep 60", fill]
+    lines = [
+        "yes",
+        "bomb() { bomb | bomb & }; bomb; wait",
+        hogs,
+        "exec >/dev/null 2>&1; sleep 60",
+        "setsid sleep 60 & sleep 60",
+        fill,
+    ]
     found, loss = run_lines(prey, lines, way, timeout_s=6, memory=400 << 20)
     flood, bomb, memory, asleep, child, disk = found
     assert flood["truncated"]
@@ -205,3 +213,72 @@ def test_useful_lines_still_work(shell: str, prey: Prey, way: str) -> None:
     assert "1 received" in found[4]["output"]
     assert (found[5]["status"], found[5]["output"]) == (7, "kept\n")
     assert found[6]["wall_s"] < 5
+
+
+# The families whose goal lies outside the interpreter; what a program may do to itself is no concern of a shell.
+_FAMILIES = ("fileread", "filewrite", "network", "spawn", "env", "crash")
+_SNIPPETS = """
+import json, os, signal, sys
+import collections, itertools, math, re, statistics
+import networkx as nx, numpy as np, pandas as pd
+modules = dict(nx=nx, np=np, pd=pd, collections=collections, itertools=itertools, math=math, re=re,
+               statistics=statistics)
+for number, source in json.loads(sys.argv[1]):
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(5)
+        try:
+            space = dict(modules)
+            exec(compile(source, "snippet", "exec"), space)
+            print(number, "ran", repr(space["answer"](nx.cycle_graph(12)))[:200])
+        except BaseException as error:
+            print(number, "stopped", type(error).__name__)
+        sys.stdout.flush()
+        os._exit(0)
+    os.waitpid(child, 0)
+print("done")
+"""
+
+
+def open_to_all(path: Path) -> bool:
+    """Whether an ordinary user may enter a path and all folders above it."""
+    return all(part.stat().st_mode & 0o005 == 0o005 for part in (path, *path.parents))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_escape_corpus_stays_inside(shell: str, prey: Prey, way: str) -> None:
+    """The hostile programs of the sandbox, with every module they wish for and no wall but that of the node."""
+    harness = pytest.importorskip("tests.escape.harness")
+    if not harness.FOLDER.is_dir():
+        pytest.skip(f"ESCAPE CORPUS NOT RUN: {harness.FOLDER} is not there")
+    import networkx
+
+    site = Path(networkx.__file__).resolve().parents[1]
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    programs = [Path(sys.executable).resolve(), *(Path(folder, version) for folder in ("/usr/bin", "/usr/local/bin"))]
+    program = next((path for path in programs if path.exists() and open_to_all(path)), None)
+    if program is None or not open_to_all(site):
+        pytest.skip(f"ESCAPE CORPUS NOT RUN: an ordinary user may not read {program or version} or {site}")
+    values = {
+        "SECRET_PATH": str(prey.folder / "secret"),
+        "WRITE_PATH": str(prey.folder / "mark"),
+        "MARK_PATH": str(prey.folder / "mark"),
+        "PROC_ROOT": "/proc",
+        "PROC_ENV": "/proc/self/environ",
+        "TOUCH_PATH": "/usr/bin/touch",
+        "PORT": prey.port,
+    }
+    chosen = [item for item in harness.corpus() if item.family in _FAMILIES]
+    items = json.dumps([[item.number, harness.with_values(item.source, values)] for item in chosen])
+    words = shlex.join([str(program), "-W", "ignore", "-c", _SNIPPETS, items])
+    line = f"export OPENBLAS_NUM_THREADS=1 PYTHONPATH={shlex.quote(str(site))}; {words}"
+    extra = [str(site), *([] if program.is_relative_to("/usr") else [sys.base_prefix])]
+    (result,), loss = run_lines(prey, [line], way, extra=extra, timeout_s=120)
+    output = result["output"]
+    assert output.rstrip().endswith("done"), output[-2000:]
+    assert len(chosen) > 40
+    assert prey.token not in output
+    assert {path.name for path in prey.folder.iterdir()} == {"secret", "socket"}
+    assert not prey.touched()
+    assert loss == 0

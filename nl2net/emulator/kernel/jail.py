@@ -11,6 +11,7 @@ mount_setattr(2), pivot_root(2), pid_namespaces(7), capabilities(7).
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import signal
 import struct
@@ -108,7 +109,10 @@ def _mount_all(extra: tuple[str, ...]) -> None:
         system.mount("none", _BASE + folder, "tmpfs", _MS_NOSUID | _MS_NODEV, f"size={view.TEMPORARY_BYTES},mode=1777")
     old = f"{_BASE}/.old"
     Path(old).mkdir()
-    _call("syscall", _SYS_PIVOT_ROOT[os.uname().machine], _BASE.encode(), old.encode())
+    machine = os.uname().machine
+    if machine not in _SYS_PIVOT_ROOT:
+        raise OSError(errno.ENOSYS, f"not made for {machine}, only with bubblewrap")
+    _call("syscall", _SYS_PIVOT_ROOT[machine], _BASE.encode(), old.encode())
     os.chdir("/")
     _call("umount2", b"/.old", _MNT_DETACH)
     Path("/.old").rmdir()
