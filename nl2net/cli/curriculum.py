@@ -156,7 +156,7 @@ def search(
     if policy is None:
         raise UserError("which policy?", hint=f"--policy with a rule ({', '.join(loaded.baselines)}) or a file.")
     rule = check_baseline(loaded, baseline or loaded.gap_baseline)
-    effort = Settings(settings=settings)
+    effort = Settings(settings=settings, fresh=min(2000, 2 * settings))
     with one_thread():
         found = diagnose(loaded, choose_policy(loaded, policy), name=policy, baseline=rule, seed=seed, settings=effort)
     if graph is not None:

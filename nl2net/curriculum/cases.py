@@ -29,7 +29,7 @@ def _bitrate(space: Space) -> Case:
         "robustmpc1": lambda: Mpc(5, one_step=True),
         "lowest": ConstantLevel,
     }
-    learning = Learning(hidden=96, minibatches=8, rate=5e-4, teacher="robustmpc")
+    learning = Learning(hidden=64, minibatches=12, rate=5e-4, teacher="robustmpc")
     return Case("abr", space, BitrateSimulator, rules, "robustmpc3", ("change_s", True), learning, "per chunk")
 
 
@@ -65,8 +65,8 @@ def _balancing(space: Space) -> Case:
         clip_high=0,
         scale=0.0,
         steps=2_000_000,
-        sessions=64,
-        minibatches=4,
+        sessions=128,
+        minibatches=8,
         entropy=0.01,
         teacher="sed",
         lessons=3,

@@ -190,9 +190,10 @@ class Learner:
                 part = order[low : low + _LESSON_ROWS]
                 seen = self.policy.forward(features[part])
                 met += int((seen[-1].argmax(axis=1) == choices[part]).sum())
-                gradient = np.exp(log_softmax(seen[-1]))
+                gradient: Array = np.exp(log_softmax(seen[-1]))
                 gradient[np.arange(len(part)), choices[part]] -= 1.0
-                step = self.policy.backward(seen, gradient / np.float32(len(part)))
+                gradient /= np.float32(len(part))
+                step = self.policy.backward(seen, gradient)
                 self._policy_step.apply(self.policy.weights, step, self.learning.rate)
         return met / len(choices)
 

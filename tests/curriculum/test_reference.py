@@ -14,7 +14,7 @@ from nl2net.curriculum.policies import NetworkPolicy, play
 from nl2net.curriculum.ppo import Learner
 from nl2net.curriculum.streams import generator, session_seeds
 
-SESSIONS, EPISODES, SEEDS = 64, 10, 3
+SESSIONS, EPISODES, SEEDS = 64, 10, 2
 CASE = load_case("cc")
 LEARNING = replace(CASE.learning, sessions=SESSIONS, rate=1e-3, entropy=0.02)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from nl2net.curriculum.cases import load_case
+from nl2net.curriculum.environments.base import Case
 from nl2net.curriculum.environments.practice import PracticeSimulator, practice_traces
 from nl2net.curriculum.gap import Probe
 from nl2net.curriculum.mixture import Mixture, Region, mixture_from_json, neighbourhood
@@ -40,6 +42,12 @@ def test_network_gradients_equal_finite_differences() -> None:
         assert (losses[0] - losses[1]) / 2e-6 == pytest.approx(gradient[place], rel=1e-5, abs=1e-7)
 
 
+def _small() -> Case:
+    """Load balancing with half the sessions, so that a lesson and some training fit into few steps."""
+    case = load_case("lb")
+    return replace(case, learning=replace(case.learning, sessions=64, minibatches=4))
+
+
 def test_imitation_meets_a_teacher_that_can_be_met() -> None:
     case = load_case("lb")
     learner = Learner(case.make(), case.learning, seed=1)
@@ -59,7 +67,7 @@ def test_imitation_meets_a_teacher_that_can_be_met() -> None:
 
 
 def test_lessons_count_as_steps_and_lead_to_the_rule() -> None:
-    case = load_case("lb")
+    case = _small()
     plan = Plan("lb", case.space, ("uniform",), 70_000, 1, rounds=10)
     trainer = Trainer(plan, case, "uniform", seed=1)
     trainer._school()
@@ -139,7 +147,7 @@ def test_training_beats_the_untrained_policy_by_far() -> None:
 
 @pytest.mark.parametrize("strategy", ["genet", "plr"])
 def test_a_resumed_run_gives_the_same_bytes(tmp_path: Path, strategy: str) -> None:
-    case = load_case("lb")
+    case = _small()
     plan = Plan("lb", case.space, (strategy,), 70_000, 1, rounds=2)
     whole = Trainer(plan, case, strategy, seed=1)
     for _ in range(3):

@@ -82,7 +82,7 @@ class Lookahead:
 
     rule = True
 
-    def __init__(self, jobs: int = 30) -> None:
+    def __init__(self, jobs: int = 20) -> None:
         self._jobs = jobs
 
     def start(self, simulator: BalancerSimulator) -> None:

@@ -130,7 +130,8 @@ class BalancerSimulator:
         ends = [min(now + count, last) for count in _AHEAD]
         work = [(self._work[end + 1] - self._work[now + 1]) / self._total_rate / unit for end in ends]
         time = [(self._clock[end] - self._clock[now]) / unit for end in ends]
-        return np.log1p(np.column_stack([*work, *time])) / 2
+        result: Floats = np.log1p(np.column_stack([*work, *time])) / 2
+        return result
 
     def score(self) -> Floats:
         """Minus the log of mean flow time by pooled service time: ratios, so no overloaded system drowns the rest."""
