@@ -97,8 +97,8 @@ def collect(cases: Iterator[Case], library: ProgramLibrary) -> Samples:
                 rows.append(row)
                 facts.append((right, intent, query, novel))
             query += 1
-    right, intents, queries, novels = zip(*facts, strict=True)
-    return Samples(np.array(rows), np.array(right), np.array(intents), np.array(queries), np.array(novels))
+    columns = [np.array(column) for column in zip(*facts, strict=True)]
+    return Samples(np.array(rows), *columns)
 
 
 def _text(program: str) -> str:
