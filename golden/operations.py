@@ -18,6 +18,20 @@ import yaml
 
 from nl2net.errors import DataError
 
+# Graphs that operations are verified on, by the short name that their files use.
+GRAPH_FILES: Mapping[str, str] = {
+    "geant": "zoo_geant2012",
+    "germany": "topohub_sndlib_germany50",
+    "abilene": "zoo_abilene",
+    "ntt": "zoo_ntt_multigraph_disconnected",
+    "comm50": "nemoeval_comm_node50",
+    "comm10": "nemoeval_comm_node10",
+    "malt": "malt_ju1_a1_s1_excerpt",
+    "netbox": "netbox_demo_dcim_excerpt",
+    "clos": "containerlab_clos02",
+    "suzieq": "suzieq_lldp_dual-bgp",
+    "netlab": "netlab_addressing_lan",
+}
 # What `type` may be: the types of a result.
 _TYPES = frozenset({"number", "text", "list", "table", "graph"})
 _KEYS = frozenset({"name", "type", "questions", "program", "graphs", "where", "multi", "directed"})

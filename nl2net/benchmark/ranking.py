@@ -1,18 +1,20 @@
 """Fits how likely a program of the library is the right one, on questions of the development split.
 
-Run ``python -m nl2net.benchmark.ranking``: it generates development questions on fresh graphs, searches the library for
-each without the entries of its own wording (once more without its whole intent, as for a question that no program
-answers), fits boosted trees, prints precision against coverage of held-out intents, and writes
-``assistant/data/ranking.json``. Needs scikit-learn (extra ``flows``).
+Run ``python -m nl2net.benchmark.ranking``: it generates development questions on fresh graphs, adds every wording of
+the operations, and searches the library for each without the entries of its own wording (once more without its whole
+intent, as for a question that no program answers). It fits boosted trees, prints precision against coverage of held-out
+intents, and writes ``assistant/data/ranking.json``. Needs scikit-learn (extra ``flows``) and the graphs of the
+operations (`nl2net.golden.sources`).
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +28,13 @@ from nl2net.assistant.masking import Masker
 from nl2net.assistant.opening import open_library
 from nl2net.assistant.ranking import GROUPS, NAMES, features, leader
 from nl2net.assistant.wording import without_courtesy
-from nl2net.golden.case import Case, Split
+from nl2net.golden.case import Split
 from nl2net.golden.generate import Recipe, generate
-from nl2net.golden.sources import graph_of
-from nl2net.graphs import describe_graph
+from nl2net.golden.operations import GRAPH_FILES, operations
+from nl2net.golden.sources import graph_file, graph_of
+from nl2net.graphs import describe_graph, load_graph
 from nl2net.locations import atomic_write, default_locations
-from nl2net.model import Library, Status
+from nl2net.model import GraphSchema, Library, Status
 from nl2net.sandbox.language.binding import bind_text
 
 TARGET = Path(assistant.__file__).parent / "data" / "ranking.json"
@@ -60,43 +63,66 @@ class Samples:
         return np.where(self.novel, _NOVEL_WEIGHT, 1.0)
 
 
-def development_cases() -> Iterator[Case]:
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A masked question whose right program is known; ``bindings`` turn its placeholders into what ``program`` says."""
+
+    text: str
+    schema: GraphSchema
+    intent: str
+    program: str
+    bindings: Mapping[str, str] = field(default_factory=dict)
+
+
+def golden_queries() -> Iterator[Query]:
     """Answerable development questions of both applications on graphs that the library was not made from."""
+    graphs: dict[Any, Any] = {}
     for application in ("traffic", "planning"):
-        made = generate(Recipe(application, SEED, Split.DEV, count=_COUNT, graphs=_GRAPHS))
-        yield from (case for case in made.cases if case.outcome is Status.ANSWERED)
+        for case in generate(Recipe(application, SEED, Split.DEV, count=_COUNT, graphs=_GRAPHS)).cases:
+            if case.outcome is not Status.ANSWERED:
+                continue
+            key = (case.graph.recipe, case.graph.seed)
+            if key not in graphs:
+                loaded = describe_graph(graph_of(case), name=case.graph.seed)
+                graphs[key] = loaded.schema, EntityIndex.build(loaded.graph, loaded.schema)
+            schema, index = graphs[key]
+            masked = Masker(index, schema, assume=True).mask(without_courtesy(case.question))
+            yield Query(masked.text, schema, f"{application}/{case.intent}", case.program, masked.bindings)
 
 
-def collect(cases: Iterator[Case], library: ProgramLibrary) -> Samples:
-    """Search for every question twice and tell the right programs."""
+def operation_queries() -> Iterator[Query]:
+    """Every wording of every operation on the first graph that it names."""
+    schemas: dict[str, GraphSchema] = {}
+    for one in operations():
+        name = one.graphs[0]
+        if name not in schemas:
+            schemas[name] = load_graph(graph_file(GRAPH_FILES[name])).schema
+        for question in one.questions:
+            yield Query(question, schemas[name], f"operations/{one.name}", one.program)
+
+
+def collect(queries: Iterable[Query], library: ProgramLibrary) -> Samples:
+    """Search for every question twice, with and without its intent, and tell the right programs."""
     rows: list[list[float]] = []
     facts: list[tuple[bool, str, int, bool]] = []
-    graphs: dict[Any, Any] = {}
-    query = 0
-    for case in cases:
-        key = (case.graph.recipe, case.graph.seed)
-        if key not in graphs:
-            loaded = describe_graph(graph_of(case), name=case.graph.seed)
-            graphs[key] = loaded.schema, EntityIndex.build(loaded.graph, loaded.schema)
-        schema, index = graphs[key]
-        masked = Masker(index, schema, assume=True).mask(without_courtesy(case.question))
-        intent = f"{case.application}/{case.intent}"
+    number = 0
+    for query in queries:
         for novel in (False, True):
             groups, words, kind = library.grouped(
-                masked.text,
-                schema,
+                query.text,
+                query.schema,
                 library=Library.NETWORKX,
                 expected="",
                 unseen_wording=True,
-                without_intent=intent if novel else "",
+                without_intent=query.intent if novel else "",
             )
             ordered = sorted((sorted(g, key=lambda h: -h.score) for g in groups), key=lambda g: -g[0].score)[:GROUPS]
             for group, row in zip(ordered, features(ordered, words, kind), strict=True):
                 bound = leader(group).bound
-                right = bound is not None and _text(bind_text(bound, masked.bindings)) == _text(case.program)
+                right = bound is not None and _text(bind_text(bound, query.bindings)) == _text(query.program)
                 rows.append(row)
-                facts.append((right, intent, query, novel))
-            query += 1
+                facts.append((right, query.intent, number, novel))
+            number += 1
     columns = [np.array(column) for column in zip(*facts, strict=True)]
     return Samples(np.array(rows), *columns)
 
@@ -162,7 +188,7 @@ def exported(model: Any) -> dict[str, Any]:
 def main() -> None:
     """Fit and write."""
     library = open_library(default_locations())
-    samples = collect(development_cases(), library)
+    samples = collect(itertools.chain(golden_queries(), operation_queries()), library)
     sys.stderr.write(f"{len(samples.rows)} programs beside {samples.query.max() + 1} searches\n")
     sys.stdout.write("\n".join(reliability(samples, cross_validated(samples))) + "\n")
     data = exported(_trees(samples, np.ones(len(samples.rows), dtype=bool)))

@@ -3,37 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
 import pytest
 
-from nl2net.golden.operations import Operation, operations
+from nl2net.golden.operations import GRAPH_FILES, Operation, operations
 from nl2net.golden.sources import graph_file
 from nl2net.graphs import LoadedGraph, load_graph
 from nl2net.model import Library, Severity
 from nl2net.sandbox import GraphPayload, Limits, Sandbox
 from nl2net.sandbox.outcome import Facts, Outcome, Task
 
-FILES: Mapping[str, str] = {
-    "geant": "zoo_geant2012",
-    "germany": "topohub_sndlib_germany50",
-    "abilene": "zoo_abilene",
-    "ntt": "zoo_ntt_multigraph_disconnected",
-    "comm50": "nemoeval_comm_node50",
-    "comm10": "nemoeval_comm_node10",
-    "malt": "malt_ju1_a1_s1_excerpt",
-    "netbox": "netbox_demo_dcim_excerpt",
-    "clos": "containerlab_clos02",
-    "suzieq": "suzieq_lldp_dual-bgp",
-    "netlab": "netlab_addressing_lan",
-}
-
 
 @cache
 def loaded(name: str) -> LoadedGraph:
-    return load_graph(graph_file(FILES[name]))
+    return load_graph(graph_file(GRAPH_FILES[name]))
 
 
 def bindings_of(operation: Operation, graph: Any) -> dict[str, str]:
@@ -94,7 +80,7 @@ def _family(kind: str) -> str:
     return "list" if kind == "table" else str(kind)
 
 
-@pytest.mark.parametrize("name", list(FILES))
+@pytest.mark.parametrize("name", list(GRAPH_FILES))
 def test_every_program_gives_a_value(name: str, sandbox: Sandbox) -> None:
     assert list(_problems(sandbox, name)) == []
 
