@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -13,11 +13,15 @@ from nl2net.model import Changes, Status, Usage
 
 @dataclass(frozen=True, slots=True)
 class PublicCase:
-    """The half of a case that an agent may see: no key, no program, no intent."""
+    """The half of a case that an agent may see: no key, no program, no intent.
+
+    ``generated`` says that the graph is made up; agents that show data to a model work on no other.
+    """
 
     id: str
     application: str
     question: str
+    generated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,12 @@ class AgentAnswer:
         Why it was not answered, or the clarifying question.
     signals : mapping of str to float
         What the confidence was computed from; used to fit it.
+    tool_s : float
+        The part of ``seconds`` in which programs ran.
+    turns, programs : int
+        Replies of a model, and programs that were run.
+    messages : sequence of mappings
+        The whole conversation, for the transcript.
     """
 
     status: Status
@@ -45,6 +55,10 @@ class AgentAnswer:
     seconds: float = 0.0
     confidence: float | None = None
     signals: Mapping[str, float] = field(default_factory=dict)
+    tool_s: float = 0.0
+    turns: int = 0
+    programs: int = 0
+    messages: Sequence[Mapping[str, str]] = ()
 
 
 class Agent(Protocol):

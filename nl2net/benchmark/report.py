@@ -16,7 +16,8 @@ from nl2net.benchmark.summary import PairedComparison, Row, Summary
 _SHORT = ("application", "level", "result type", "expected", "intent seen in development")
 
 
-def _rate(interval: Interval) -> str:
+def rate_text(interval: Interval) -> str:
+    """An estimate with its bounds."""
     return f"{interval.estimate:.3f} [{interval.low:.3f}, {interval.high:.3f}]"
 
 
@@ -28,7 +29,7 @@ def _table(title: str, rows: Sequence[Row]) -> list[str]:
     width = max(len(title), *(len(row.name) for row in rows))
     lines = [f"{title:<{width}}      n  correct [95 %]            wrong-delivered [95 %]"]
     for row in rows:
-        lines.append(f"{row.name:<{width}}  {row.total:>5}  {_rate(row.correct):<24}  {_rate(row.wrong)}")
+        lines.append(f"{row.name:<{width}}  {row.total:>5}  {rate_text(row.correct):<24}  {rate_text(row.wrong)}")
     return [*lines, ""]
 
 
@@ -47,7 +48,7 @@ def render_text(manifest: Manifest, summary: Summary) -> str:
     usage = summary.usage
     tokens = f"{usage.prompt_tokens} + {usage.completion_tokens} tokens"
     lines += [
-        f"clustered by intent and graph: {_rate(summary.clustered)}, effective n {summary.effective_n:.0f}",
+        f"clustered by intent and graph: {rate_text(summary.clustered)}, effective n {summary.effective_n:.0f}",
         f"seconds per question: median {summary.median_seconds:.2f}, 95th percentile {summary.p95_seconds:.2f}",
         f"{usage.requests} requests, {tokens}, USD {usage.cost_usd:.4f}",
     ]
@@ -66,7 +67,7 @@ def render_comparison(first: Manifest, second: Manifest, found: PairedComparison
         f"A: {_heading(first)}",
         f"B: {_heading(second)}",
         f"both right {found.both}, only A {found.first_only}, only B {found.second_only}, neither {found.neither}",
-        f"difference A - B: {_rate(found.difference)}; exact McNemar p = {found.p_value:.4f}",
+        f"difference A - B: {rate_text(found.difference)}; exact McNemar p = {found.p_value:.4f}",
     ]
     lines += [f"  {flip.first} -> {flip.second}: {flip.question}  ({flip.case})" for flip in found.flips]
     return "\n".join(lines) + "\n"
@@ -82,17 +83,20 @@ def render_junit(manifest: Manifest, records: Sequence[Record]) -> str:
         )
         if record.outcome is Outcome.HARNESS:
             errors += 1
-            ElementTree.SubElement(element, "error", message=_xml(record.reason))
+            ElementTree.SubElement(element, "error", message=xml_text(record.reason))
         elif record.outcome is not Outcome.CORRECT:
             failures += 1
-            failure = ElementTree.SubElement(element, "failure", type=str(record.outcome), message=_xml(record.reason))
-            failure.text = _xml(record.question)
+            failure = ElementTree.SubElement(
+                element, "failure", type=str(record.outcome), message=xml_text(record.reason)
+            )
+            failure.text = xml_text(record.question)
     suite.set("failures", str(failures))
     suite.set("errors", str(errors))
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def _xml(text: str) -> str:
+def xml_text(text: str) -> str:
+    """A text that XML can hold."""
     # XML 1.0 has no way to write most control characters, and names of a network may hold any.
     return "".join(c if c in "\t\n" or (ord(c) >= 32 and not 0xD800 <= ord(c) <= 0xDFFF) else "?" for c in text)
 
@@ -122,7 +126,7 @@ def render_html(manifest: Manifest, summary: Summary, records: Sequence[Record])
 
 def _html_table(title: str, rows: Sequence[Row]) -> str:
     body = "".join(
-        f"<tr><td>{html.escape(row.name)}</td><td>{row.total}</td><td>{_rate(row.correct)}</td><td>{_rate(row.wrong)}</td>"
+        f"<tr><td>{html.escape(row.name)}</td><td>{row.total}</td><td>{rate_text(row.correct)}</td><td>{rate_text(row.wrong)}</td>"
         f"<td>{html.escape(', '.join(f'{name} {count}' for name, count in row.outcomes.items()))}</td></tr>"
         for row in rows
     )
@@ -157,7 +161,7 @@ def plot_rates(title: str, rows: Sequence[Row]) -> bytes:
     axes.set(xlim=(-0.02, 1.02), xlabel=title)
     axes.invert_yaxis()
     axes.grid(axis="x", alpha=0.4)
-    return _png(figure)
+    return png_of(figure)
 
 
 def plot_confidence(records: Sequence[Record]) -> bytes:
@@ -179,10 +183,11 @@ def plot_confidence(records: Sequence[Record]) -> bytes:
     axes.plot([0, 1], [0, 1], color="0.6", linestyle="--")
     axes.scatter([p[0] for p in points], [p[1] for p in points], s=[20 + 4 * p[2] for p in points], alpha=0.8)
     axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel="stated confidence", ylabel="share right (area: answers)")
-    return _png(figure)
+    return png_of(figure)
 
 
-def _png(figure: object) -> bytes:
+def png_of(figure: object) -> bytes:
+    """A figure of matplotlib as a PNG; the same bytes for the same figure."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=110, metadata={"Software": None})  # type: ignore[attr-defined]
     return buffer.getvalue()

@@ -93,22 +93,7 @@ class RunFolder:
         self.path = path
         self.manifest = manifest
         self._lock = threading.Lock()
-        place = path / "manifest.json"
-        wanted = json.loads(json.dumps(asdict(manifest)))
-        if place.exists():
-            self._check(place, wanted)
-        else:
-            with atomic_write(place) as stream:
-                stream.write(json.dumps(wanted, indent=1, sort_keys=True).encode())
-
-    @staticmethod
-    def _check(place: Path, wanted: dict[str, Any]) -> None:
-        found = json.loads(place.read_text(encoding="utf-8"))
-        changed = sorted(key for key in wanted.keys() | found.keys() if wanted.get(key) != found.get(key))
-        if changed:
-            raise UserError(
-                f"{place.parent} holds another run: {', '.join(changed)} differ", hint="Give another folder with --out."
-            )
+        check_manifest(path, manifest)
 
     @property
     def records_path(self) -> Path:
@@ -117,27 +102,60 @@ class RunFolder:
 
     def append(self, record: Record) -> None:
         """Write one record and force it to the disk."""
-        line = json.dumps(asdict(record), ensure_ascii=False, sort_keys=True) + "\n"
-        with self._lock, self.records_path.open("ab") as stream:
-            stream.write(line.encode())
-            stream.flush()
-            os.fsync(stream.fileno())
+        line = json.dumps(asdict(record), ensure_ascii=False, sort_keys=True)
+        with self._lock:
+            append_line(self.records_path, line)
 
     def records(self) -> dict[Key, Record]:
         """All complete records; a last line that a kill has cut is dropped from the file."""
-        if not self.records_path.exists():
-            return {}
-        raw = self.records_path.read_bytes()
-        if raw and not raw.endswith(b"\n"):
-            raw = raw[: raw.rfind(b"\n") + 1]
-            with atomic_write(self.records_path) as stream:
-                stream.write(raw)
-        return {record.key: record for record in read_records(raw, self.records_path)}
+        return {record.key: record for record in read_records(complete_lines(self.records_path), self.records_path)}
 
 
-def read_records(raw: bytes, path: Path) -> Iterator[Record]:
+def check_manifest(path: Path, manifest: Manifest) -> None:
+    """Write the manifest into a new run folder, or compare it with the one that is there.
+
+    Raises
+    ------
+    UserError
+        The folder holds a run of another suite, agent or setting.
+    """
+    place = path / "manifest.json"
+    wanted = json.loads(json.dumps(asdict(manifest)))
+    if not place.exists():
+        with atomic_write(place) as stream:
+            stream.write(json.dumps(wanted, indent=1, sort_keys=True).encode())
+        return
+    found = json.loads(place.read_text(encoding="utf-8"))
+    changed = sorted(key for key in wanted.keys() | found.keys() if wanted.get(key) != found.get(key))
+    if changed:
+        raise UserError(
+            f"{path} holds another run: {', '.join(changed)} differ", hint="Give another folder with --out."
+        )
+
+
+def append_line(path: Path, line: str) -> None:
+    """Add a line to a file and force it to the disk."""
+    with path.open("ab") as stream:
+        stream.write(line.encode() + b"\n")
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def complete_lines(path: Path) -> list[str]:
+    """Lines of a file; a last one that a kill has cut is dropped from it."""
+    if not path.exists():
+        return []
+    raw = path.read_bytes()
+    if raw and not raw.endswith(b"\n"):
+        raw = raw[: raw.rfind(b"\n") + 1]
+        with atomic_write(path) as stream:
+            stream.write(raw)
+    return raw.decode("utf-8").split("\n")[:-1]
+
+
+def read_records(lines: Sequence[str], path: Path) -> Iterator[Record]:
     """Parse the lines of a record file."""
-    for number, line in enumerate(raw.decode("utf-8").splitlines(), start=1):
+    for number, line in enumerate(lines, start=1):
         try:
             data = json.loads(line)
             yield Record(**{**data, "outcome": Outcome(data["outcome"])})
@@ -153,11 +171,22 @@ def open_run(path: Path) -> tuple[Manifest, list[Record]]:
     DataError
         The folder holds no run.
     """
+    manifest = read_manifest(path)
+    return manifest, list(RunFolder(path, manifest).records().values())
+
+
+def read_manifest(path: Path) -> Manifest:
+    """The manifest of a run folder.
+
+    Raises
+    ------
+    DataError
+        The folder holds no run.
+    """
     try:
-        manifest = Manifest(**json.loads((path / "manifest.json").read_text(encoding="utf-8")))
+        return Manifest(**json.loads((path / "manifest.json").read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError) as error:
         raise DataError(f"no run: {error}", path=path) from None
-    return manifest, list(RunFolder(path, manifest).records().values())
 
 
 def run_cases(
@@ -270,7 +299,7 @@ def _record(case: Case, agent: Agent, trial: int, answer: AgentAnswer, judged: J
         reason=judged.reason[:_SHOWN],
         status=str(answer.status),
         question=case.question,
-        answer=_shown(answer),
+        answer=shown_answer(answer),
         program=answer.program,
         message=answer.message[:_SHOWN],
         seconds=round(seconds, 4),
@@ -280,7 +309,7 @@ def _record(case: Case, agent: Agent, trial: int, answer: AgentAnswer, judged: J
     )
 
 
-def _shown(answer: AgentAnswer) -> str:
+def shown_answer(answer: AgentAnswer) -> str:
     """The answer for the report: short, and for graphs only what changed."""
     value = answer.changes.to_json() if answer.changes is not None else answer.result
     if isinstance(value, TypedResult):

@@ -19,6 +19,7 @@ COMMANDS: tuple[str, ...] = (
     "run",
     "graph",
     "golden",
+    "bench",
     "emulate",
     "segment",
     "investigate",
@@ -29,7 +30,6 @@ COMMANDS: tuple[str, ...] = (
     "mcp",
     "doctor",
     "config",
-    "curriculum",
 )
 
 app = typer.Typer(
