@@ -145,7 +145,7 @@ def test_rewards_of_the_steps_add_up(application: str, tasks: list[Task]) -> Non
         total += given
     assert ended and not cut and info["outcome"] == "solved"
     assert total == pytest.approx(info["reward"].total) and info["reward"].parts["invalid"] == -0.1
-    with pytest.raises(UserError, match="reset"):
+    with pytest.raises(UserError, match="has ended"):
         environment.step("again")
 
 
