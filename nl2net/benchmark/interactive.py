@@ -160,7 +160,7 @@ def replay(record: EpisodeRecord) -> EpisodeRecord:
 
 
 def _judged(record: EpisodeRecord, found: Score) -> EpisodeRecord:
-    reason = record.reason if found.outcome is Outcome.HARNESS else found.reason
+    why = str(record.transcript.get("why", ""))
     return replace(
         record,
         outcome=found.outcome,
@@ -170,5 +170,5 @@ def _judged(record: EpisodeRecord, found: Score) -> EpisodeRecord:
         progress=found.progress,
         regressions=found.regressions,
         undone=found.undone,
-        reason=reason,
+        reason="; ".join(part for part in (found.reason, why) if part),
     )

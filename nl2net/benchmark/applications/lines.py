@@ -185,19 +185,20 @@ _KUBECTL_OPTIONS = {
 
 def judge_kubectl(words: Sequence[str]) -> Verdict:
     """Reading everything, and changing NetworkPolicies."""
+    plain = _without_options(words[1:])
+    verb, kind = (*plain, "", "")[:2]
+    changing = verb in _KUBECTL_WRITE and bool(_POLICY.fullmatch(kind))
+    if verb in _KUBECTL_FORBIDDEN or (verb in _KUBECTL_WRITE and not changing):
+        return forbid(f"kubectl {verb} is forbidden on anything but network policies")
     for word in words[1:]:
         flag = word.partition("=")[0]
         if word.startswith("-") and flag not in _KUBECTL_OPTIONS and not re.match(r"-[nol]\S", word):
             away = flag in {"--kubeconfig", "--server", "--token", "--as", "--context", "--user", "-s"}
             return forbid(f"option {flag} is forbidden") if away else refuse(f"option {flag} is not offered")
-    plain = _without_options(words[1:])
-    verb, kind = (*plain, "", "")[:2]
+    if changing:
+        return CHANGES
     if verb in _KUBECTL_READ:
         return ALLOWED if kind else refuse("kubectl get needs a kind")
-    if verb in _KUBECTL_WRITE and _POLICY.fullmatch(kind):
-        return CHANGES
-    if verb in _KUBECTL_WRITE or verb in _KUBECTL_FORBIDDEN:
-        return forbid(f"kubectl {verb} is forbidden on anything but network policies")
     return refuse("kubectl is offered with get, describe, patch and delete")
 
 

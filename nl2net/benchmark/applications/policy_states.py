@@ -22,6 +22,8 @@ _NAMES = (
 )
 _SPACES = ("shop", "core", "data", "ops", "edge", "lab")
 _NUMBERS = (5432, 6379, 7070, 8000, 8080, 8443, 9000, 9090, 3306, 50051)
+# A pod without any policy, that must reach nothing: what is opened too far shows even where other egress is closed.
+_VISITOR = Pod("visitor", "guest", {"app": "visitor"})
 _OPEN_TO_ALL = ("frontend", "frontend-external")
 _LABEL = "kubernetes.io/metadata.name"
 DNS_EGRESS: Mapping[str, Any] = {
@@ -92,9 +94,9 @@ def _random_state(stream: Stream) -> State:
     spaces = sorted({draft.space for draft in drafts})
     manifests = [_deny(space, stream) for space in spaces]
     manifests += [_policy(draft, callers[draft.key], by_key, stream) for draft in drafts]
-    pods = tuple(
+    pods = [
         Pod(d.name, d.space, {"app": d.name}, ports=(Port(d.port, name="main" if d.named else ""),)) for d in drafts
-    )
+    ]
     services = tuple(
         Service(d.name, d.space, {"app": d.name}, ports=(ServicePort(d.outside, "main" if d.named else d.port),))
         for d in drafts
@@ -106,7 +108,9 @@ def _random_state(stream: Stream) -> State:
         for target in drafts
         if source is not target
     ]
-    return _state("services", Cluster(pods, services, policies, {space: {} for space in spaces}), flows)
+    flows += [Flow(_VISITOR.key, f"{target.name}.{target.space}", target.outside, False) for target in drafts]
+    namespaces: dict[str, dict[str, str]] = {space: {} for space in (*spaces, _VISITOR.namespace)}
+    return _state("services", Cluster((*pods, _VISITOR), services, policies, namespaces), flows)
 
 
 def _services(stream: Stream) -> list[_Draft]:
