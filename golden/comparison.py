@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,7 +18,7 @@ from nl2net.golden.graph_comparison import (
     same_changes,
 )
 from nl2net.golden.predicates import PREDICATES, classes_of
-from nl2net.golden.rows import Row, Rows, alignments, as_rows, free_ends, same_rows, text_first
+from nl2net.golden.rows import Row, Rows, alignments, as_rows, free_ends, rows_equal, same_rows, signature, text_first
 from nl2net.model import Changes, ResultType, TypedResult
 
 
@@ -184,21 +185,27 @@ def _compare_any(expected: Any, given: Any, comparison: Comparison, *, graph: An
 
 def _with_names(expected: Any, given: Any, comparison: Comparison, *, graph: Any) -> Verdict:
     """Compare with node ids; if that fails, with their display names, where the answer holds no id at all."""
-    verdict = _compare_rows(as_rows(expected), as_rows(given), comparison)
+    wanted, found = as_rows(expected), as_rows(given)
+    verdict = _compare_rows(wanted, found, comparison)
     if verdict or graph is None:
         return verdict
-    names = {n: data["name"] for n, data in graph.nodes(data=True) if data.get("name") not in (None, n)}
-    if not names or any(cell in graph for row in as_rows(given).rows for cell in row if isinstance(cell, str)):
+    if any(cell in graph for row in found.rows for cell in row if isinstance(cell, str)):
         return verdict
-    renamed = tuple(tuple(_name(cell, names) for cell in row) for row in as_rows(expected).rows)
-    keys = {json.dumps([_name(c, names) for c in json.loads(item)]): key for item, key in comparison.keys.items()}
-    if len(keys) < len(comparison.keys) or renamed == as_rows(expected).rows:
+    renamed = tuple(tuple(_name(cell, graph) for cell in row) for row in wanted.rows)
+    if renamed == wanted.rows:
         return verdict
-    return _compare_rows(Rows(renamed), as_rows(given), replace(comparison, keys=keys)) or verdict
+    keys = {json.dumps([_name(c, graph) for c in json.loads(item)]): key for item, key in comparison.keys.items()}
+    if len(keys) < len(comparison.keys):
+        return verdict
+    return _compare_rows(Rows(renamed), found, replace(comparison, keys=keys)) or verdict
 
 
-def _name(cell: Any, names: Mapping[str, str]) -> Any:
-    return names.get(cell, cell) if isinstance(cell, str) else cell
+def _name(cell: Any, graph: Any) -> Any:
+    """The display name of a node id, anything else as it is: looked up cell by cell, for the graph may be large."""
+    if not isinstance(cell, str) or cell not in graph:
+        return cell
+    name = graph.nodes[cell].get("name")
+    return cell if name is None else name
 
 
 def _tolerance(comparison: Comparison) -> Tolerance:
@@ -233,8 +240,13 @@ def _ends(rows: tuple[Row, ...], comparison: Comparison) -> tuple[Row, ...]:
 
 
 def _rows_fault(wanted: Sequence[Row], rows: Sequence[Row], comparison: Comparison, tolerance: Tolerance) -> str:
+    if len(wanted) != len(rows):
+        return f"{len(rows)} rows, not {len(wanted)}"
     if not same_rows(wanted, rows, tolerance):
-        lost = [row for row in wanted if not any(same_rows([row], [other], tolerance) for other in rows[:500])]
+        alike = defaultdict[tuple[Any, ...], list[Row]](list)
+        for row in rows:
+            alike[signature(row)].append(row)
+        lost = [row for row in wanted if not any(rows_equal(row, other, tolerance) for other in alike[signature(row)])]
         first = list(lost[0]) if lost else "a repetition"
         return f"the rows differ: {len(lost)} of {len(wanted)} not found, first {first}"
     if comparison.ordered:

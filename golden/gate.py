@@ -12,11 +12,11 @@ from nl2net.golden.built import BuiltGraph
 from nl2net.golden.case import Comparison, Mode
 from nl2net.golden.catalogue import Intent, fill
 from nl2net.golden.comparison import compare, is_graph
-from nl2net.golden.execute import run_networkx
-from nl2net.golden.graph_comparison import difference
+from nl2net.golden.execute import run_template
+from nl2net.golden.graph_comparison import difference, same_changes
 from nl2net.golden.invariants import broken_invariants
 from nl2net.golden.journal import borrowed
-from nl2net.golden.rows import as_rows, free_ends
+from nl2net.golden.rows import Rows, as_rows, free_ends
 from nl2net.golden.solvers import Solved, solve
 from nl2net.model import Changes, Library, ResultType
 
@@ -42,20 +42,25 @@ def prove(intent: Intent, built: BuiltGraph, values: Mapping[str, str]) -> Proof
     Rejected
         With one of the reasons ``error``, ``no value``, ``disagreement``, ``unsafe``, ``no-op`` and ``trivial``.
     """
-    program = fill(intent.programs[Library.NETWORKX], values)
+    template = intent.programs[Library.NETWORKX]
+    program = fill(template, values)
     with borrowed(built) as graph:
         try:
-            result = run_networkx(program, graph)
+            result = run_template(template, values, graph)
         except Exception as error:
             raise Rejected(f"error {type(error).__name__}") from error
         changes = _changes(intent, built, graph, result)
-        unsafe = changes is not None and built.source.recipe == "planning" and broken_invariants(built, result, changes)
+        state = graph.lender.lent()[0] if "steps" in intent.options else result
+        left = state.changes() if "steps" in intent.options else changes
+        unsafe = left is not None and built.source.recipe == "planning" and broken_invariants(built, state, left)
     if unsafe:
         raise Rejected("unsafe")
     solved = solve(intent, built, values)
+    if "steps" in intent.options:
+        _prove_steps(built, left, solved)
     proof = _prove_change(intent, built, program, changes, solved) if changes is not None else None
     proof = proof or _prove_value(intent, built, program, result, solved)
-    _check_idle(intent, built, proof)
+    _check_idle(intent, built, proof, solved)
     return proof
 
 
@@ -96,6 +101,14 @@ def _prove_change(intent: Intent, built: BuiltGraph, program: str, changes: Chan
     if not compare(expected, None, comparison, graph=built.graph, changes=solved.changes):
         raise Rejected("disagreement")
     return Proof(program, expected, comparison)
+
+
+def _prove_steps(built: BuiltGraph, left: Changes | None, solved: Solved) -> None:
+    """Right numbers from a wrong model would be luck: the model that the steps leave must be the wanted one."""
+    if not left:
+        raise Rejected("no-op")
+    if same_changes(solved.changes or Changes(), left, directed=built.directed):
+        raise Rejected("disagreement")
 
 
 def _prove_value(intent: Intent, built: BuiltGraph, program: str, result: Any, solved: Solved) -> Proof:
@@ -169,14 +182,32 @@ def _finite(value: Any) -> bool:
     return value is not None and not (isinstance(value, float) and not math.isfinite(value))
 
 
-def _check_idle(intent: Intent, built: BuiltGraph, proof: Proof) -> None:
-    """The unchanged graph, nothing, zero and the first entry must all be wrong."""
+def _idle_answers(built: BuiltGraph) -> list[Any]:
     first = next(iter(built.nodes))
-    idle: list[Any] = [None, "", [], 0, first, [first]]
+    found: list[Any] = [None, "", [], 0, first, [first]]
     if built.edges:
-        idle.append([list(built.edges[0][:2])])
-    if intent.mode is Mode.CHANGE:
-        idle = [None, built.graph]
-    for answer in idle:
-        if compare(proof.expected, answer, proof.comparison, graph=built.graph):
+        found.append([list(built.edges[0][:2])])
+    return found
+
+
+def _idle_rows(built: BuiltGraph) -> list[Rows]:
+    """The same answers in the form that the comparison of values turns them into, each once."""
+    if "idle rows" not in built.cache:
+        built.cache["idle rows"] = list(dict.fromkeys(as_rows(answer) for answer in _idle_answers(built)))
+    found: list[Rows] = built.cache["idle rows"]
+    return found
+
+
+def _check_idle(intent: Intent, built: BuiltGraph, proof: Proof, solved: Solved) -> None:
+    """The unchanged graph, nothing, zero and the first entry must all be wrong."""
+    expected, idle = proof.expected, _idle_answers(built)
+    match intent.mode:
+        case Mode.CHANGE:
+            idle = [None, built.graph]
+        case Mode.VALUE | Mode.TOP_K:
+            expected, idle = as_rows(expected), _idle_rows(built)
+        case Mode.ANY_OF:
+            expected, idle = [as_rows(option) for option in expected], _idle_rows(built)
+    for answer in (*idle, *solved.idle):
+        if compare(expected, answer, proof.comparison, graph=built.graph):
             raise Rejected("trivial")

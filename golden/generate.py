@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -13,6 +14,7 @@ from nl2net.errors import UserError
 from nl2net.golden.built import BuiltGraph
 from nl2net.golden.case import Case, Comparison, GraphSource, Split
 from nl2net.golden.catalogue import APPLICATIONS, Intent, fill, intents
+from nl2net.golden.chains import capacity_intents, chain_intents
 from nl2net.golden.gate import Proof, Rejected, prove
 from nl2net.golden.recipes import build_graph
 from nl2net.golden.slots import Draw, NoOperand, draw_slots
@@ -42,6 +44,11 @@ class Recipe:
         Size of the pool of graphs.
     size : str
         ``"full"`` makes data centre models of about 5,500 nodes; empty leaves the size to the seed.
+    kind : str
+        Which planning questions: ``"capacity"`` for the ten classic types alone, ``"chain"`` for two to six changes
+        and a question on what they leave; empty for the catalogue.
+    flavour : str
+        Family of planning graphs, such as ``"fattree"`` or ``"backbone"``; empty leaves it to the seed.
     """
 
     application: str
@@ -50,10 +57,13 @@ class Recipe:
     count: int = 300
     graphs: int = 12
     size: str = ""
+    kind: str = ""
+    flavour: str = ""
 
     def source(self, number: int) -> GraphSource:
         """The recipe of one graph of the pool."""
-        options = {"size": self.size} if self.size and self.application == "planning" else {}
+        wanted = {"size": self.size, "flavour": self.flavour} if self.application == "planning" else {}
+        options = {name: value for name, value in wanted.items() if value}
         return GraphSource(self.application, f"{self.seed}/{self.split}/{number}", options)
 
 
@@ -82,20 +92,21 @@ def generate(recipe: Recipe) -> Generated:
     """
     if recipe.application not in APPLICATIONS:
         raise UserError(f"unknown application {recipe.application!r}", hint=f"Known are {', '.join(APPLICATIONS)}.")
+    if (recipe.application, recipe.kind) not in _KINDS:
+        known = ", ".join(kind for application, kind in _KINDS if application == recipe.application and kind)
+        raise UserError(f"unknown kind {recipe.kind!r}", hint=f"Known for {recipe.application}: {known or 'none'}.")
     made = Generated(recipe)
     seen: set[str] = set()
     idle = index = 0
     while len(made.cases) < recipe.count:
-        case = make_case(recipe, index, made.rejects)
+        case = make_case(recipe, index, made.rejects, seen)
         index += 1
         idle += 1
-        if case is not None and case.id in seen:
-            made.rejects["duplicate"] += 1
-        elif case is not None:
+        if case is not None:
             seen.add(case.id)
             made.cases.append(case)
             idle = 0
-        if idle > 8 * len(_order(recipe.application, recipe.split)):
+        if idle > 8 * len(_order(recipe.application, recipe.split, recipe.kind)):
             raise UserError(
                 f"only {len(made.cases)} distinct cases, {recipe.count} asked", hint="Raise the number of graphs."
             )
@@ -103,26 +114,41 @@ def generate(recipe: Recipe) -> Generated:
 
 
 @cache
-def _order(application: str, split: Split) -> tuple[Intent, ...]:
-    return tuple(intent for intent in intents(application) if intent.forms(split))
+def _order(application: str, split: Split, kind: str) -> tuple[Intent, ...]:
+    return tuple(intent for intent in _KINDS[application, kind]() if intent.forms(split))
+
+
+def _catalogue(application: str) -> Callable[[], tuple[Intent, ...]]:
+    return lambda: intents(application)
+
+
+# Which intents a recipe draws from.
+_KINDS: dict[tuple[str, str], Callable[[], tuple[Intent, ...]]] = {
+    **{(application, ""): _catalogue(application) for application in APPLICATIONS},
+    ("planning", "capacity"): capacity_intents,
+    ("planning", "chain"): chain_intents,
+}
 
 
 def _stream(recipe: Recipe, *purpose: object) -> Stream:
-    return Stream(GENERATOR_VERSION, recipe.seed, recipe.application, recipe.split, *purpose)
+    kind = (recipe.kind,) if recipe.kind else ()
+    return Stream(GENERATOR_VERSION, recipe.seed, recipe.application, recipe.split, *kind, *purpose)
 
 
 @cache
 def _round(recipe: Recipe, number: int) -> tuple[Intent, ...]:
     """All intents once, in random order."""
-    order = list(_order(recipe.application, recipe.split))
+    order = list(_order(recipe.application, recipe.split, recipe.kind))
     _stream(recipe, "round", number).shuffle(order)
     return tuple(order)
 
 
-def make_case(recipe: Recipe, index: int, rejects: Counter[str] | None = None) -> Case | None:
-    """The case of one index, or ``None`` if no attempt passed the gate."""
+def make_case(
+    recipe: Recipe, index: int, rejects: Counter[str] | None = None, seen: AbstractSet[str] = frozenset()
+) -> Case | None:
+    """The case of one index, or ``None`` if no attempt passed the gate, or the first to pass is one of ``seen``."""
     rejects = Counter() if rejects is None else rejects
-    total = len(_order(recipe.application, recipe.split))
+    total = len(_order(recipe.application, recipe.split, recipe.kind))
     intent = _round(recipe, index // total)[index % total]
     for attempt in range(_ATTEMPTS):
         stream = _stream(recipe, index, attempt, "operands")
@@ -133,28 +159,42 @@ def make_case(recipe: Recipe, index: int, rejects: Counter[str] | None = None) -
             continue
         try:
             draw = draw_slots(built, intent.slots, stream)
+            wording = _stream(recipe, index, "wording")
+            number = wording.below(len(intent.forms(recipe.split)))
+            name = _case_id(recipe, intent, built, draw, number)
+            if name in seen:
+                # It passed the gate when it was made; running it once more would prove nothing new.
+                rejects["duplicate"] += 1
+                return None
             proof = prove(intent, built, draw.values) if intent.outcome is Status.ANSWERED else None
-        except NoOperand:
-            rejects["no operand"] += 1
+        except NoOperand as reason:
+            rejects[str(reason) or "no operand"] += 1
         except Rejected as reason:
             rejects[str(reason)] += 1
         else:
-            return _assemble(recipe, intent, built, draw, proof, index)
+            return _assemble(name, recipe, intent, draw, proof, number, wording)
     return None
 
 
-def _assemble(recipe: Recipe, intent: Intent, built: BuiltGraph, draw: Draw, proof: Proof | None, index: int) -> Case:
-    wording = _stream(recipe, index, "wording")
-    forms = intent.forms(recipe.split)
-    number = wording.below(len(forms))
+def _case_id(recipe: Recipe, intent: Intent, built: BuiltGraph, draw: Draw, number: int) -> str:
+    # Without a program the question itself is the case: the words say what cannot be answered.
+    text = (
+        intent.programs[Library.NETWORKX] if intent.outcome is Status.ANSWERED else intent.forms(recipe.split)[number]
+    )
+    return f"{recipe.application}-{intent.name}-{_digest(intent.name, built.source, fill(text, draw.values))}"
+
+
+def _assemble(
+    name: str, recipe: Recipe, intent: Intent, draw: Draw, proof: Proof | None, number: int, wording: Stream
+) -> Case:
+    built = draw.built
+    form = intent.forms(recipe.split)[number]
     kept = frozenset(word for text in intent.programs.values() for word in text.replace('"', " ").split())
-    form, marks = decorate(forms[number], recipe.split, wording, kept=kept)
+    form, marks = decorate(form, recipe.split, wording, kept=kept)
     question = fill(form, draw.values)
     program = proof.program if proof else ""
-    # Without a program the question itself is the case: the words say what cannot be answered.
-    core = program or fill(forms[number], draw.values)
     return Case(
-        id=f"{recipe.application}-{intent.name}-{_digest(intent.name, built.source, core)}",
+        id=name,
         application=recipe.application,
         intent=intent.name,
         level=intent.level,
@@ -171,8 +211,13 @@ def _assemble(recipe: Recipe, intent: Intent, built: BuiltGraph, draw: Draw, pro
         missing=intent.missing,
         entities=tuple(entity for entity in draw.entities if entity.text in question),
         roles={name: role for name, role in built.roles.items() if f'"{name}"' in program},
-        tags=("held-out intent",) if intent.split is Split.EVAL else (),
+        tags=_tags(intent),
     )
+
+
+def _tags(intent: Intent) -> tuple[str, ...]:
+    depth = intent.options.get("steps", 0)
+    return (("held-out intent",) if intent.split is Split.EVAL else ()) + ((f"depth {depth}",) if depth else ())
 
 
 def _digest(name: str, source: GraphSource, core: str) -> str:

@@ -37,6 +37,8 @@ def changed_attributes(before: Attributes, after: Attributes, tolerance: Toleran
     found = {}
     for name in dict.fromkeys([*before, *after]):
         old, new = before.get(name, _MISSING), after.get(name, _MISSING)
+        if old is new:
+            continue
         if isinstance(old, bool) != isinstance(new, bool) or not _same_value(old, new, tolerance):
             found[name] = [None if old is _MISSING else old, None if new is _MISSING else new]
     return found
@@ -152,6 +154,8 @@ def _by_ends(records: tuple[dict[str, Any], ...], *, directed: bool) -> dict[tup
 
 def same_changes(left: Changes, right: Changes, *, directed: bool, tolerance: Tolerance = EXACT) -> str:
     """Compare two differences to the same original; empty if they are equal, else what is wrong with ``right``."""
+    if left and not right:
+        return "the graph is unchanged"
     if sorted(left.nodes_removed) != sorted(right.nodes_removed):
         return _unlike("removed nodes", set(left.nodes_removed), set(right.nodes_removed))
     for (what, wanted), (_, found) in zip(

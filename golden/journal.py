@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any
 
 import networkx as nx
+from networkx.classes.reportviews import NodeView
 
 from nl2net.golden.built import BuiltGraph
 from nl2net.golden.graph_comparison import changed_attributes, edge_record
@@ -24,6 +26,9 @@ class Journal:
 
     def __init__(self) -> None:
         self._saved: dict[int, tuple[dict[Any, Any], dict[Any, Any]]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._saved)
 
     def touch(self, target: dict[Any, Any]) -> None:
         """Remember the present content of a dictionary, once."""
@@ -94,11 +99,13 @@ class _Recording:
     journal: Journal
     lender: Lender | None
     lent: bool
+    memo: dict[Any, frozenset[Any]]
 
     def __init__(self, incoming: Any = None, **attributes: Any) -> None:
         self.journal = Journal()
         self.lender = None
         self.lent = False
+        self.memo: dict[Any, frozenset[Any]] = {}
         self._owners: dict[int, tuple[Any, ...]] | None = None
         self.node_attr_dict_factory = lambda: _Attributes(self.journal)
         self.edge_attr_dict_factory = lambda: _Attributes(self.journal)
@@ -110,6 +117,20 @@ class _Recording:
         if as_view or self.lender is None:
             return super().copy(as_view)  # type: ignore[misc]
         return self.lender.lend()
+
+    @cached_property
+    def nodes(self) -> Any:
+        """The usual view, whose look-up by id stays in C: programs do little else."""
+        view = type("NodeView", (NodeView,), {"__slots__": (), "__getitem__": self._node.__getitem__})  # type: ignore[attr-defined]
+        return view(self)
+
+    def descendants(self, source: Any) -> set[Any]:
+        """What ``networkx.descendants`` finds; while the graph is as it was made, each search is done once."""
+        if self.journal:
+            return set(nx.descendants(self, source))
+        if source not in self.memo:
+            self.memo[source] = frozenset(nx.descendants(self, source))
+        return set(self.memo[source])
 
     def _touch_nodes(self) -> None:
         for name in ("_node", "_adj", "_pred"):
@@ -202,12 +223,13 @@ class _Reader:
 
     def read(self) -> Changes:
         graph, owners = self._graph, self._graph.owners()
-        old_nodes = graph.journal.before(graph._node)
-        added = [] if old_nodes is None else list(graph._node.keys() - old_nodes.keys())
-        removed = [] if old_nodes is None else list(old_nodes.keys() - graph._node.keys())
-        for n in (old_nodes or {}).keys() & graph._node.keys():
-            again = graph._node[n]
-            if again is not old_nodes[n] and (found := changed_attributes(self._old(old_nodes[n]), again)):
+        nodes, old_nodes = graph._node, graph.journal.before(graph._node) or graph._node
+        added = [n for n in nodes if n not in old_nodes] if old_nodes is not nodes else []
+        gone = [n for n, data in old_nodes.items() if nodes.get(n) is not data] if old_nodes is not nodes else []
+        removed = [n for n in gone if n not in nodes]
+        for n in gone:
+            # A node that was removed and added again has new attributes in a new dictionary.
+            if n in nodes and (found := changed_attributes(self._old(old_nodes[n]), nodes[n])):
                 self._nodes[n] = found
         for target, content in graph.journal.saved():
             match owners.get(id(target)):
@@ -252,26 +274,49 @@ def _records(found: dict[tuple[str, str], dict[str, Any]]) -> tuple[dict[str, An
     return tuple(edge_record(ends, data) for ends, data in sorted(found.items()))
 
 
+def _replica(kind: type[Any], graph: Any) -> Any:
+    """A clean graph with the same content in the same order, filled past the mutators: nothing needs recording yet."""
+    made = kind()
+    made.graph.update(graph.graph)
+    node_attributes, edge_attributes = made.node_attr_dict_factory, made.edge_attr_dict_factory
+    for n, data in graph._node.items():
+        dict.update(attributes := node_attributes(), data)
+        made._node[n] = attributes
+        made._adj[n] = {}
+        if made.is_directed():
+            made._pred[n] = {}
+    back = made._pred if made.is_directed() else made._adj
+    for u, row in graph._adj.items():
+        for v, data in row.items():
+            if v not in made._adj[u]:
+                dict.update(attributes := edge_attributes(), data)
+                made._adj[u][v] = back[v][u] = attributes
+    return made
+
+
 class Lender:
     """Makes twins of one graph on demand and takes them back clean."""
 
     def __init__(self, graph: Any) -> None:
         self._kind = JournalDiGraph if graph.is_directed() else JournalGraph
-        self.original = self._kind(graph)
-        self.original.owners()
+        self.original = _replica(self._kind, graph)
         self._twins: list[Any] = []
         self._lent = 0
 
     def lend(self) -> Any:
         """The next free twin."""
         if self._lent == len(self._twins):
-            twin = self._kind(self.original)
+            twin = _replica(self._kind, self.original)
             twin.owners()
             twin.lent = True
             self._twins.append(twin)
         twin = self._twins[self._lent]
         self._lent += 1
         return twin
+
+    def lent(self) -> list[Any]:
+        """The twins in use, in the order in which they were lent."""
+        return self._twins[: self._lent]
 
     def take_back(self) -> None:
         """Undo all changes."""

@@ -32,6 +32,8 @@ class Rows:
     @property
     def width(self) -> int:
         """Number of columns, 0 without rows, -1 if rows differ in length."""
+        if len(self.rows) == 1:
+            return len(self.rows[0])
         widths = {len(row) for row in self.rows}
         return 0 if not widths else widths.pop() if len(widths) == 1 else -1
 
@@ -41,6 +43,8 @@ def _is_sequence(value: object) -> bool:
 
 
 def _cell(value: Any) -> Any:
+    if isinstance(value, (str, int, float)):
+        return clean(value)
     if isinstance(value, Mapping):
         return {str(clean(key)): _cell(item) for key, item in value.items()}
     if _is_sequence(value):
@@ -50,6 +54,8 @@ def _cell(value: Any) -> Any:
 
 def _row(value: Any) -> Row:
     """A row; a leading pair, as in ``((u, v), weight)``, is laid flat."""
+    if isinstance(value, str):
+        return (clean(value),)
     if not _is_sequence(value):
         return (_cell(value),)
     cells = [_cell(item) for item in value]
@@ -59,7 +65,7 @@ def _row(value: Any) -> Row:
 
 
 def as_rows(value: Any) -> Rows:
-    """Bring a scalar, list, mapping, list of records, table or data frame into rows.
+    """Bring a scalar, list, mapping, list of records, table or data frame into rows; rows stay as they are.
 
     Examples
     --------
@@ -68,6 +74,10 @@ def as_rows(value: Any) -> Rows:
     >>> as_rows({"columns": ["x"], "rows": [[1]]})
     Rows(rows=((1,),), columns=('x',))
     """
+    if isinstance(value, Rows):
+        return value
+    if isinstance(value, (str, int, float)):
+        return Rows((_row(value),))
     if hasattr(value, "to_dict") and hasattr(value, "columns") and hasattr(value, "itertuples"):
         rows = tuple(_row(list(row)) for row in value.itertuples(index=False, name=None))
         return Rows(rows, tuple(str(name) for name in value.columns))
@@ -149,7 +159,7 @@ def rows_equal(left: Row, right: Row, tolerance: Tolerance = EXACT) -> bool:
     return len(left) == len(right) and all(cells_equal(a, b, tolerance) for a, b in zip(left, right, strict=True))
 
 
-def _signature(row: Row) -> tuple[Any, ...]:
+def signature(row: Row) -> tuple[Any, ...]:
     """What must be equal exactly: text cells; numbers only by being numbers."""
     return tuple(0 if is_number(cell) else ("text", str(cell)) if isinstance(cell, str) else 1 for cell in row)
 
@@ -161,10 +171,12 @@ def same_rows(left: Sequence[Row], right: Sequence[Row], tolerance: Tolerance = 
     """
     if len(left) != len(right):
         return False
+    if len(left) == 1:
+        return rows_equal(left[0], right[0], tolerance)
     groups: dict[tuple[Any, ...], tuple[list[Row], list[Row]]] = defaultdict(lambda: ([], []))
     for side, rows in enumerate((left, right)):
         for row in rows:
-            groups[_signature(row)][side].append(row)
+            groups[signature(row)][side].append(row)
     if any(len(a) != len(b) for a, b in groups.values()):
         # Texts that are equal as numbers, or booleans given as words, fall into different groups.
         return len(left) <= 500 and multisets_equal([list(r) for r in _wrapped(left)], _wrapped(right), tolerance)

@@ -71,7 +71,7 @@ def draw_slots(built: BuiltGraph, slots: Mapping[str, str], stream: Stream) -> D
     NoOperand
         The graph has nothing for one of them.
     """
-    from nl2net.golden import slots_planning, slots_traffic  # noqa: F401  (they register their types)
+    from nl2net.golden import chains, slots_planning, slots_traffic  # noqa: F401  (they register their types)
 
     draw = Draw(built, stream, dict(built.words))
     for name, text in slots.items():

@@ -9,7 +9,7 @@ from nl2net.golden.slots import Draw, NoOperand, slot
 
 _GIGA = 1_000_000_000
 _SMALL_KINDS = ("BLOCK", "SPINE", "GROUP", "RACK", "DOMAIN")
-_SPEEDS = (1_000_000_000, 2_500_000_000, 10_000_000_000, 25_000_000_000, 40_000_000_000, 100_000_000_000)
+SPEEDS = (1_000_000_000, 2_500_000_000, 10_000_000_000, 25_000_000_000, 40_000_000_000, 100_000_000_000)
 
 
 def _put(draw: Draw, name: str, node: str) -> None:
@@ -185,7 +185,7 @@ def speakable(bits: int) -> str:
 
 @slot("speed")
 def _speed(draw: Draw, name: str, arguments: Sequence[str]) -> None:
-    value = draw.stream.pick(_SPEEDS)
+    value = draw.stream.pick(SPEEDS)
     draw.put(name, value)
     draw.put(f"{name}_word", speakable(value))
 

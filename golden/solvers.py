@@ -21,13 +21,15 @@ class Solved:
     """What the second solver found.
 
     ``value`` is the answer; for mode ``any_of`` the list of all right ones, for ``top_k`` the whole ranking with the
-    key last. ``parameters`` are those of a predicate, ``changes`` the wanted difference.
+    key last. ``parameters`` are those of a predicate, ``changes`` the wanted difference; with a value it is the state
+    that the steps before the question must leave. ``idle`` are wrong answers that a lazy agent would give.
     """
 
     values: Values
     value: Any = None
     changes: Changes | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    idle: tuple[Any, ...] = ()
 
 
 def solver(application: str, *names: str) -> Callable[[Solver], Solver]:
@@ -45,6 +47,8 @@ def solve(intent: Intent, built: BuiltGraph, values: Values) -> Solved:
     """Answer an intent a second way."""
     _load()
     found = _SOLVERS[intent.application, intent.name](built, values)
+    if isinstance(found, Solved):
+        return found
     if intent.mode is Mode.CHANGE:
         return Solved(values, changes=found)
     if intent.mode is Mode.PREDICATE:
@@ -60,6 +64,7 @@ def has_solver(intent: Intent) -> bool:
 
 def _load() -> None:
     from nl2net.golden import (  # noqa: F401  (they register their solvers)
+        chains,
         solvers_planning,
         solvers_planning_changes,
         solvers_traffic,

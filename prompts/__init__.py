@@ -1,5 +1,6 @@
 """Prompt templates, one per purpose, and their renderer. No data access."""
 
+from nl2net.prompts.investigation import INVESTIGATION_VERSION, investigation_hash, investigation_messages
 from nl2net.prompts.render import (
     TEMPLATE_VERSION,
     Example,
@@ -15,12 +16,15 @@ from nl2net.prompts.render import (
 from nl2net.prompts.schema_text import ROLE_WORDS, render_schema
 
 __all__ = [
+    "INVESTIGATION_VERSION",
     "ROLE_WORDS",
     "TEMPLATE_VERSION",
     "Example",
     "Message",
     "build_messages",
     "fence",
+    "investigation_hash",
+    "investigation_messages",
     "question_text",
     "render",
     "render_schema",

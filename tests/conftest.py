@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from nl2net.locations import Locations
+
+# Before numpy is loaded: two workers on two cores gain nothing from threads, and a test that forks must not meet the
+# thread pool of a linear algebra library half way.
+for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
 
 # Real topologies, flow logs, traces and notes; laid beside the checkout, not part of it.
 SHARED = Path(__file__).resolve().parents[1].parent / "shared" / "data"

@@ -20,6 +20,7 @@ class Remembered:
     sidebar: bool = True
     toured: bool = False
     keys: dict[str, str] = field(default_factory=dict)
+    folders: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def load(cls, locations: Locations) -> Self:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from nl2net.assistant.answer import Answer
 from nl2net.display import clean_line
 from nl2net.model import ResultType, Status, TypedResult
 
+# Inside a text, `$text-muted` is not blended with what lies below it.
+MUTED = "$foreground 60%"
 BADGES: Mapping[str, tuple[str, str]] = {
     Status.ANSWERED: ("●", "$text-success"),
     Status.CANNOT_ANSWER: ("◌", "$text-warning"),
@@ -40,6 +43,22 @@ def value_text(value: Any, labels: Mapping[str, str] | None = None) -> str:
     text = clean_line(str(value))
     name = labels.get(value) if isinstance(value, str) else None
     return f"{clean_line(name)} ({text})" if name else text
+
+
+def path_tail(path: Path, *, width: int = 40) -> str:
+    """The end of a path, which tells folders apart.
+
+    Examples
+    --------
+    >>> path_tail(Path("/var/lib/estate/2031/roles"), width=16)
+    '…/2031/roles'
+    """
+    parts = path.parts
+    for at in range(len(parts)):
+        text = str(Path(*parts[at:]))
+        if len(text) <= width or at == len(parts) - 1:
+            return clean_line(f"…/{text}" if at else text)
+    return clean_line(str(path))
 
 
 def result_line(result: TypedResult | None, labels: Mapping[str, str], *, width: int = 80) -> str:

@@ -47,7 +47,8 @@ class Found:
     ``score`` is the lexical similarity in 0-1, 1 for the same words; ``same_sense`` tells whether the words that decide
     the meaning are the same. ``bound`` is the program with the names and numbers of the question at hand, or ``None``
     where one of them has no certain place. ``covered`` is the share of the question's words, by rarity, that the entry
-    has too: a condition that the entry does not know lowers it.
+    has too: a condition that the entry does not know lowers it. ``probability`` is that of ``bound`` being the right
+    program (`nl2net.assistant.ranking`).
     """
 
     entry: Entry
@@ -57,6 +58,7 @@ class Found:
     same_sense: bool = True
     bound: str | None = None
     covered: float = 0.0
+    probability: float = 0.0
 
 
 def load_entries(path: Path) -> list[Entry]:

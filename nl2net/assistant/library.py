@@ -11,13 +11,23 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from nl2net.assistant.adaptation import adapt, rebind
+from nl2net.assistant.adaptation import adapt, measure_of_entry, rebind
 from nl2net.assistant.entries import Entry, Found
+from nl2net.assistant.ranking import Hit, Ranked, rank
 from nl2net.assistant.wording import expected_type
-from nl2net.assistant.words import NUMBER, critical, measure_of, measures_of, speakable, words_of
+from nl2net.assistant.words import (
+    MEASURES,
+    NUMBER,
+    blurred,
+    critical,
+    measure_in,
+    measure_of,
+    measures_of,
+    speakable,
+    words_of,
+)
 from nl2net.model import GraphSchema, Library
 
 if TYPE_CHECKING:
@@ -55,7 +65,10 @@ class ProgramLibrary:
         self, entries: Iterable[Entry], *, embed: Embed | None = None, vectors: Mapping[str, Any] | None = None
     ) -> None:
         self.entries = list({entry.key: entry for entry in entries}.values())
-        self._words = [Counter(words_of(entry.question, _measures(entry))) for entry in self.entries]
+        self._said = [words_of(entry.question, _measures(entry)) for entry in self.entries]
+        self._own = [measure_of_entry(entry) for entry in self.entries]
+        self._critical = [critical(words) for words in self._said]
+        self._words = [Counter(blurred(words)) for words in self._said]
         self._postings: dict[str, list[int]] = defaultdict(list)
         for number, words in enumerate(self._words):
             for word in words:
@@ -103,41 +116,97 @@ class ProgramLibrary:
         unseen_wording : bool
             Leave out entries with the very words of the question, for measurements on questions of the library.
         """
+        ranked = self.ranked(question, schema, library=library, expected=expected, unseen_wording=unseen_wording)
+        return [_found(one) for one in ranked[:k]][::-1]
+
+    def ranked(
+        self,
+        question: str,
+        schema: GraphSchema,
+        *,
+        library: Library,
+        expected: str = "",
+        unseen_wording: bool = False,
+        without_intent: str = "",
+    ) -> list[Ranked]:
+        """Programs for a masked question with the probability that each is the right one, most likely first.
+
+        ``without_intent`` leaves out the entries of one intent: what a question looks like that no program answers.
+        Other parameters are those of `search`.
+        """
+        groups, words, kind = self.grouped(
+            question,
+            schema,
+            library=library,
+            expected=expected,
+            unseen_wording=unseen_wording,
+            without_intent=without_intent,
+        )
+        # The trees were fitted on likeness with sentence vectors.
+        return rank(groups, words, kind, fitted=self._matrix is not None)
+
+    def grouped(
+        self,
+        question: str,
+        schema: GraphSchema,
+        *,
+        library: Library,
+        expected: str,
+        unseen_wording: bool,
+        without_intent: str = "",
+    ) -> tuple[list[list[Hit]], Counter[str], str]:
+        """Hits by program, with the words of the question and its result type: what `rank` and its fit look at."""
         measures = measures_of(schema)
         spelt = self._corrected(question, measures)
-        words = Counter(self._spelt(words_of(spelt, measures)))
+        said = self._spelt(words_of(spelt, measures))
+        asked, decisive, words = measure_in(said), critical(said), Counter(blurred(said))
         kind = expected or expected_type(question)
         likeness = self._likeness(spelt, words)
-        scores = {
-            number: score * _AGREE ** len(critical(words) ^ critical(self._words[number]))
-            + _STRUCTURE * _fit(self.entries[number], schema, kind, words)
-            for number, score in likeness.items()
-            if self.entries[number].library == library
-        }
-        found: dict[str, Found] = {}
-        for number in sorted(scores, key=lambda n: (-scores[n], n))[:_DEPTH]:
+        scored = []
+        for number, (like, lexical) in likeness.items():
             entry = self.entries[number]
-            skipped = entry.rejected > entry.used or (unseen_wording and self._words[number] == words)
-            adapted = None if skipped else adapt(entry, schema)
+            if entry.library != library or (unseen_wording and self._words[number] == words):
+                continue
+            if entry.rejected > entry.used or (without_intent and entry.intent == without_intent):
+                continue
+            mismatch = len(decisive ^ self._decisive(number, asked))
+            fit = _fit(entry, schema, kind, words, self._words[number])
+            scored.append((like * _AGREE**mismatch + _STRUCTURE * fit, number, like, lexical, mismatch, fit))
+        scored.sort(key=lambda row: (-row[0], row[1]))
+        groups: dict[str, list[Hit]] = defaultdict(list)
+        for score, number, like, lexical, mismatch, fit in scored[:_DEPTH]:
+            entry = self.entries[number]
+            adapted = adapt(entry, schema, asked=asked)
             if adapted is None:
                 continue
-            same = critical(words) == critical(self._words[number])
+            kindred = entry.directed == schema.graph_class.directed and entry.multi == schema.graph_class.multi
+            covered = self._covered(words, self._words[number]), self._covered(self._words[number], words)
             bound = rebind(adapted[0], question, adapted[1])
-            covered = self._covered(words, self._words[number])
-            one = Found(entry, adapted[1], adapted[0], likeness[number], same, bound, covered)
-            _keep(found, one, k)
-        return list(found.values())[::-1]
+            known = frozenset(self._words[number])
+            groups[_shape(adapted[1])].append(
+                Hit(entry, score, like, lexical, mismatch, *covered, fit, kindred, known, adapted[1], adapted[0], bound)
+            )
+        return list(groups.values()), words, kind
 
-    def _likeness(self, question: str, words: Counter[str]) -> dict[int, float]:
-        """Similarity of every entry in 0-1: of words alone, or of words and sentence vectors."""
+    def _decisive(self, number: int, asked: str) -> frozenset[str]:
+        """Decisive words of an entry once it is carried over to the measure that is asked."""
+        words, own = self._critical[number], self._own[number]
+        return (words - {own}) | {asked} if own and asked else words
+
+    def _likeness(self, question: str, words: Counter[str]) -> dict[int, tuple[float, float]]:
+        """Similarity of every entry in 0-1: of words and sentence vectors if there are any, and of words alone."""
         lexical = self._lexical(words)
         if self._matrix is None or self._embed is None:
-            return lexical
-        semantic = self._matrix @ self._embed([speakable(question)])[0]
+            return {number: (value, value) for number, value in lexical.items()}
+        semantic = (self._matrix @ self._embed([speakable(question)])[0]).tolist()
         return {
-            number: _SEMANTIC * float(value) + (1 - _SEMANTIC) * lexical.get(number, 0.0)
+            number: (_SEMANTIC * value + (1 - _SEMANTIC) * lexical.get(number, 0.0), lexical.get(number, 0.0))
             for number, value in enumerate(semantic)
         }
+
+    def corrected(self, question: str, schema: GraphSchema) -> str:
+        """The question as it was probably meant to be spelt, judged by the words of the library and of the schema."""
+        return self._corrected(question, measures_of(schema))
 
     def _corrected(self, question: str, names: Mapping[str, str]) -> str:
         """The question with words that no entry has read as the nearest one that some entry has."""
@@ -153,7 +222,8 @@ class ProgramLibrary:
 
     def _spelt(self, words: Iterable[str]) -> list[str]:
         """Words that no entry knows are read as the nearest one that some entry has: people type in a hurry."""
-        return [self._nearest(word) if word not in self._postings and word.isalpha() else word for word in words]
+        known = self._postings.keys() | MEASURES
+        return [self._nearest(word) if word not in known and word.isalpha() else word for word in words]
 
     def _nearest(self, word: str) -> str:
         if len(word) < 4:
@@ -180,28 +250,25 @@ class ProgramLibrary:
         return math.log(1 + (len(self.entries) + 1) / (have + 1))
 
 
-def _keep(found: dict[str, Found], one: Found, k: int) -> None:
-    """Keep the best entry of every program; a worse wording only lends its binding where the better one has none."""
-    shape = _shape(one.program)
-    first = found.get(shape)
-    if first is None and len(found) < k:
-        found[shape] = one
-    elif first is not None and first.bound is None and one.bound is not None and one.same_sense:
-        found[shape] = replace(first, bound=one.bound, score=one.score, same_sense=True, covered=one.covered)
+def _found(one: Ranked) -> Found:
+    hit = one.best
+    return Found(
+        hit.entry, hit.program, hit.question, hit.like, hit.mismatch == 0, hit.bound, hit.covered, one.probability
+    )
 
 
 def _measures(entry: Entry) -> dict[str, str]:
     return {name.lower(): measure_of(name, role) for name, (_, role) in entry.roles.items() if measure_of(name, role)}
 
 
-def _fit(entry: Entry, schema: GraphSchema, kind: str, words: Counter[str]) -> float:
+def _fit(entry: Entry, schema: GraphSchema, kind: str, words: Counter[str], own: Counter[str]) -> float:
     """Same result type, same graph class, same kinds, same kinds of placeholder."""
     score = 1.0 * (bool(kind) and entry.result_type == kind)
     score += 0.5 * (entry.directed == schema.graph_class.directed) + 0.3 * (entry.multi == schema.graph_class.multi)
     known = {*schema.node_kinds, *schema.edge_kinds}
     score += 1.0 if entry.kinds and known.issuperset(entry.kinds) else -0.5 * bool(entry.kinds)
     asked = {word for word in words if word.startswith("zz")}
-    have = {word for word in words_of(entry.question) if word.startswith("zz")}
+    have = {word for word in own if word.startswith("zz")}
     return score - 0.4 * len(asked ^ have) + (0.2 if entry.origin == "approved" else 0.0)
 
 

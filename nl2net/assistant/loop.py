@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from nl2net.assistant.adaptation import replay
-from nl2net.assistant.agreement import NEAR, Choice, choose
+from nl2net.assistant.agreement import Choice, choose
 from nl2net.assistant.answer import Answer, Timing
 from nl2net.assistant.attempts import Candidate, Problem, Trial
 from nl2net.assistant.concluding import Concluder
@@ -21,10 +21,12 @@ from nl2net.assistant.library import ProgramLibrary
 from nl2net.assistant.masking import Masker
 from nl2net.assistant.options import AskOptions, Conversation, Hooks
 from nl2net.assistant.preparing import Preparer, choose_library, facts_of, fixed_text
+from nl2net.assistant.ranking import LISTS
 from nl2net.assistant.speaking import ModelSpeaker
 from nl2net.assistant.state import AskState
 from nl2net.assistant.store import Store
 from nl2net.assistant.validators import wrong_shape
+from nl2net.assistant.wording import without_courtesy
 from nl2net.config import Settings
 from nl2net.errors import Nl2netError
 from nl2net.golden import equal
@@ -38,8 +40,8 @@ from nl2net.sandbox.outcome import RunReport
 # The built-in model reads about 100 prompt tokens a second: a short schema is worth more than a complete one.
 _SMALL_SCHEMA_TOKENS, _SCHEMA_TOKENS = 600, 1200
 _THRESHOLD = 0.5
-# Least similarity of a library program that votes, and that answers alone; see docs/accuracy.md.
-_BORROW, _SURE, _COVERED = 0.6, 0.78, 0.5
+# Least probability of a library program that votes, and that answers alone; see docs/accuracy.md.
+_BORROW, _SURE = 0.2, 0.85
 _EXTRA_SAMPLES = 2
 # The built-in model continues the head of its program, so that it writes no prose.
 _LEADS = {
@@ -164,7 +166,7 @@ class Assistant:
         masker = conversation.masker or Masker(self.index, self.graph.schema)
         conversation.masker = masker
         masker.assume = options.assume
-        masked = masker.mask(question)
+        masked = masker.mask(without_courtesy(question))
         state = AskState(question, masked, time.perf_counter(), choose_library(options.library, self.graph))
         state.caveats += masked.notes
         if not options.mask:
@@ -279,16 +281,15 @@ class Assistant:
     def _borrowed(self, state: AskState, trial: Trial) -> list[Candidate]:
         """The nearest program of the library with this question's names and numbers, if each has a certain place."""
         for found in reversed(state.found[-2:]):
-            if found.bound is None or not found.same_sense or found.score < _BORROW:
+            if found.bound is None or found.probability < _BORROW:
                 continue
             candidate, problem = trial.examine(found.bound)
-            self._log(state, "borrowed", {"intent": found.entry.intent, "score": found.score, "program": found.bound})
+            told = {"intent": found.entry.intent, "probability": found.probability, "program": found.bound}
+            self._log(state, "borrowed", told)
             # It was verified on graphs of its kind: remarks of the lint are no reason against it, a wrong type is.
             if candidate.ok and (problem is None or not problem.key.startswith("shape:")):
-                asked = state.facts.expected
-                same_type = asked not in {"number", "graph"} or found.entry.result_type == asked
-                sure = found.score >= _SURE and found.covered >= _COVERED and same_type
-                return [replace(candidate, findings=(), origin="library", score=found.score, sure=sure)]
+                sure = found.probability >= _SURE and _same_type(state.facts.expected, found.entry.result_type)
+                return [replace(candidate, findings=(), origin="library", score=found.probability, sure=sure)]
         return []
 
     def _dry(self, state: AskState, messages: Sequence[Message]) -> Answer:
@@ -341,6 +342,13 @@ class Assistant:
             self.store.event(state.turn, stage, data)
 
 
+def _same_type(asked: str, given: str) -> bool:
+    """Whether an entry gives what is asked; lists and tables pass for one another, and unknown types for any."""
+    if asked in LISTS:
+        return given in LISTS
+    return asked not in {"number", "graph"} or given == asked
+
+
 def _same(left: RunReport, right: RunReport) -> bool:
     return equal(left.result, right.result)
 
@@ -353,7 +361,7 @@ def _shape_problem(report: RunReport, expected: str) -> Problem | None:
 def _is_settled(candidates: Sequence[Candidate]) -> bool:
     """Whether one value has more than half of the votes and no candidate speaks against it alone."""
     choice = choose(candidates, _same)
-    return (choice.votes * 2 > len(candidates) and not choice.tied) or choice.borrowed >= NEAR
+    return choice.votes * 2 > len(candidates) and not choice.tied
 
 
 def _sample_record(number: int, candidate: Candidate) -> dict[str, Any]:

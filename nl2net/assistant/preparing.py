@@ -14,7 +14,7 @@ from nl2net.assistant.masking import Masker
 from nl2net.assistant.options import AskOptions
 from nl2net.assistant.screen import Verdict
 from nl2net.assistant.state import AskState
-from nl2net.assistant.wording import expected_type, is_change
+from nl2net.assistant.wording import expected_type, is_change, without_courtesy
 from nl2net.graphs import LoadedGraph
 from nl2net.model import GraphSchema, Library, Status
 from nl2net.prompts import Example, Message, build_messages, question_text, render, system_text
@@ -55,11 +55,14 @@ class Preparer:
     def _judge(self, state: AskState, options: AskOptions) -> Verdict | None:
         schema, text = self.graph.schema, state.masked.text
         state.caveats += screen.proxy_notes(text, schema)
+        spelt = self.library.corrected(text, schema)
+        readings = (text,) if spelt == text else (text, spelt)
         verdicts = (
-            screen.out_of_scope(state.question, schema, has_entities=bool(state.masked.placeholders)),
-            screen.missing_concept(text, schema),
-            screen.no_paths(text, schema),
+            screen.out_of_scope(without_courtesy(state.question), schema, has_entities=bool(state.masked.placeholders)),
+            *(screen.missing_concept(reading, schema) for reading in readings),
+            *(screen.no_paths(reading, schema) for reading in readings),
             None if options.assume else screen.vague(text, schema),
+            None if options.assume else screen.unfinished(text),
             screen.incomplete(text, schema),
         )
         return next((verdict for verdict in verdicts if verdict is not None), None)

@@ -11,6 +11,7 @@ from importlib.resources import files
 
 from nl2net.assistant.entities import trade_words
 from nl2net.assistant.wording import pattern, wordings
+from nl2net.assistant.words import MEASURES, measures_of, words_of
 from nl2net.model import AttributeSchema, GraphSchema, Status
 from nl2net.prompts import render
 
@@ -93,24 +94,31 @@ def _asks_something(clause: str) -> bool:
 
 
 def missing_concept(question: str, schema: GraphSchema) -> Verdict | None:
-    """A thing that the question asks for and no attribute of the graph holds."""
-    for concept in _concepts():
-        asked = concept.words.search(question)
-        if asked is None or (concept.excuses and concept.excuses.search(question)):
-            continue
-        if any(_holds(concept, attribute) for attribute in schema.attributes):
-            continue
-        if _proxy(concept, question, schema) is not None:
-            continue
-        tables = (f"{table.name}.{column}" for table in schema.tables for column, _ in table.columns)
-        if any(concept.names.search(name) for name in tables) or _in_kinds(concept, schema):
-            continue
-        return Verdict(
-            Status.CANNOT_ANSWER,
-            f"this graph has no attribute for {concept.what} (asked: {asked.group().strip()!r}); "
-            f"{_names(schema)}. It would come from {concept.source}.",
-        )
-    return None
+    """Things that the question asks for and no attribute of the graph holds."""
+    missing = [(concept, asked) for concept in _concepts() if (asked := _asked_in_vain(concept, question, schema))]
+    if not missing:
+        return None
+    wants = " and ".join(f"{concept.what} (asked: {asked!r})" for concept, asked in missing)
+    sources = "; ".join(dict.fromkeys(concept.source for concept, _ in missing))
+    return Verdict(
+        Status.CANNOT_ANSWER,
+        f"this graph has no attribute for {wants}; {_names(schema)}. It would come from {sources}.",
+    )
+
+
+def _asked_in_vain(concept: _Concept, question: str, schema: GraphSchema) -> str:
+    """The words that ask for a concept which the graph does not hold, ``""`` if there are none."""
+    asked = concept.words.search(question)
+    if asked is None or (concept.excuses and concept.excuses.search(question)):
+        return ""
+    if any(_holds(concept, attribute) for attribute in schema.attributes):
+        return ""
+    if _proxy(concept, question, schema) is not None:
+        return ""
+    tables = (f"{table.name}.{column}" for table in schema.tables for column, _ in table.columns)
+    if any(concept.names.search(name) for name in tables) or _in_kinds(concept, schema):
+        return ""
+    return asked.group().strip()
 
 
 def _proxy(concept: _Concept, question: str, schema: GraphSchema) -> AttributeSchema | None:
@@ -141,7 +149,7 @@ def _in_kinds(concept: _Concept, schema: GraphSchema) -> bool:
 def no_paths(question: str, schema: GraphSchema) -> Verdict | None:
     """A path through a model whose edges only contain or control: it would not be a path of packets."""
     if not schema.edge_kinds or not re.search(
-        r"\b(?:shortest|physical|network|forwarding)? ?(?:path|route|hops?)\b", question
+        r"\b(?:path|route|hops?|cabl(?:es?|ed|ing)|wired|patched|plugged)\b", question, re.IGNORECASE
     ):
         return None
     if not all(_STRUCTURAL.search(kind) for kind in schema.edge_kinds):
@@ -162,13 +170,21 @@ def _names(schema: GraphSchema) -> str:
     return "; ".join(parts) or "none"
 
 
+_MATTERS_OF_TASTE = frozenset({"worst", "most important", "most powerful"})
+
+
 def vague(question: str, schema: GraphSchema) -> Verdict | None:
     """ "Best", "biggest" and their kin without a criterion: one question with at most five choices."""
     found = pattern("vague", "words").search(question)
     if found is None or re.match(r"\s*\d", question[found.end() :]):
         return None
-    if pattern("vague", "criterion").search(question[: found.start()] + question[found.end() :]):
+    rest = question[found.end() :]
+    if found.group().lower() in _MATTERS_OF_TASTE:
+        rest = re.sub(r"^\s*\w+", "", rest)  # "the worst port": the noun itself is no criterion
+    if pattern("vague", "criterion").search(question[: found.start()] + rest):
         return None
+    if MEASURES & set(words_of(question, measures_of(schema))):
+        return None  # a measure of traffic is named
     choices = tuple(_criteria(schema))[:5]
     if len(choices) < 2:
         return None
@@ -176,6 +192,14 @@ def vague(question: str, schema: GraphSchema) -> Verdict | None:
         "clarify.j2", word=repr(found.group()), reason="has several measures", ask="By which one?", choices=choices
     )
     return Verdict(Status.NEEDS_CLARIFICATION, message, choices=choices)
+
+
+def unfinished(question: str) -> Verdict | None:
+    """A change that lacks what it needs: the other end of a link, the text of a label, a threshold."""
+    for ask in wordings()["unfinished"]:
+        if pattern("unfinished", ask, anchored=True, whole=False).search(question):
+            return Verdict(Status.NEEDS_CLARIFICATION, f"{ask}? Say so in the question.")
+    return None
 
 
 def incomplete(question: str, schema: GraphSchema) -> Verdict | None:

@@ -7,6 +7,7 @@ what this makes. Nothing of the evaluation split is read.
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -108,6 +109,8 @@ def _masked_program(pair: Pair, masked: MaskedQuestion) -> str | None:
             program = program.replace(f"'{value}'", f"'{token}'")
     else:
         program = replace_strings(pair.program, renamed)
+        for value, token in renamed.items():  # part of a longer literal, such as an id made of kind and name
+            program = re.sub(rf"(?<=:){re.escape(value)}(?=[\"'])", token, program)
     return program if all(token in program for token in renamed.values()) else None
 
 

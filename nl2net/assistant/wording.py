@@ -16,11 +16,11 @@ def wordings() -> dict[str, Any]:
 
 
 @cache
-def pattern(section: str, key: str, *, anchored: bool = False) -> re.Pattern[str]:
-    """One list as a regular expression of whole words; ``anchored`` at the start of the question."""
+def pattern(section: str, key: str, *, anchored: bool = False, whole: bool = True) -> re.Pattern[str]:
+    """One list as a regular expression of whole words; ``anchored`` at the start of the question, courtesy aside."""
     alternatives = "|".join(wordings()[section][key])
-    start = r"^\W*" if anchored else r"\b"
-    return re.compile(start + f"(?:{alternatives})" + r"\b", re.IGNORECASE)
+    start = rf"^\W*(?:(?:{'|'.join(wordings()['change']['polite'])})\W+)*" if anchored else r"\b"
+    return re.compile(start + f"(?:{alternatives})" + (r"\b" if whole else ""), re.IGNORECASE)
 
 
 @cache
@@ -41,6 +41,30 @@ def is_change(question: str) -> bool:
     False
     """
     return bool(_change().search(question)) and not pattern("change", "supposed").search(question)
+
+
+_LEADING = re.compile(r"^\W*([A-Za-z' ]{1,40}?)(?:[,:!.?]| [-–—])\s+(?=\S+\s+\S)")
+_TRAILING = re.compile(r"[.!?]\s+([A-Za-z' ]{2,40})[\s.!]*$")
+_FAREWELL = re.compile(r"([?.!,]|\b)\s*\b(?:thanks?(?: you)?|thx|cheers|pls|please|tia)[\s.!]*$", re.IGNORECASE)
+
+
+def without_courtesy(question: str) -> str:
+    """A question without greeting, plea and thanks around it.
+
+    Examples
+    --------
+    >>> without_courtesy("Hello, quick question - how many links are there? Thank you!")
+    'how many links are there?'
+    >>> without_courtesy("NODE_1, how many links?")
+    'NODE_1, how many links?'
+    """
+    polite = frozenset(wordings()["courtesy"]["words"])
+    while (match := _LEADING.match(question)) and polite.issuperset(match.group(1).lower().split()):
+        question = question[match.end() :]
+    match = _TRAILING.search(question)
+    if match and polite.issuperset(match.group(1).lower().split()):
+        question = question[: match.start(1)].rstrip()
+    return _FAREWELL.sub(lambda m: m.group(1).strip(","), question).rstrip() or question
 
 
 def expected_type(question: str) -> str:

@@ -93,15 +93,16 @@ def measures_of(schema: GraphSchema) -> dict[str, str]:
     return {name: measure for name, measure in found.items() if measure}
 
 
-def with_digits(question: str) -> str:
-    """Number words as digits.
+def with_digits(question: str, *, one: bool = True) -> str:
+    """Number words as digits; "one" only if told so, for it is an article as often as a number.
 
     Examples
     --------
     >>> with_digits("the five largest")
     'the 5 largest'
     """
-    return re.sub(r"\b[A-Za-zöü]+\b", lambda m: _DIGITS.get(m.group().lower(), m.group()), question)
+    words = _DIGITS if one else {word: digit for word, digit in _DIGITS.items() if word != "one"}
+    return re.sub(r"\b[A-Za-zöü]+\b", lambda m: words.get(m.group().lower(), m.group()), question)
 
 
 def words_of(question: str, measures: Mapping[str, str] | None = None) -> list[str]:
@@ -147,15 +148,50 @@ def critical(words: Iterable[str]) -> frozenset[str]:
     return frozenset(words) & CRITICAL
 
 
+# Measures of traffic: a program for one of them serves for the others, see `nl2net.assistant.adaptation.adapt`.
+MEASURES = frozenset({"bytes", "packets", "flows"})
+_MEASURE_WORD = re.compile(r"\b[A-Za-z]{4,}\b")
+
+
+def blurred(words: Iterable[str]) -> list[str]:
+    """Canonical words with every measure of traffic as one class: what questions are compared by.
+
+    Examples
+    --------
+    >>> blurred(["total", "packets"])
+    ['total', '#measure']
+    """
+    return ["#measure" if word in MEASURES else word for word in words]
+
+
+def measure_in(words: Iterable[str]) -> str:
+    """The only measure of traffic among canonical words, or ``""``."""
+    found = MEASURES & set(words)
+    return next(iter(found)) if len(found) == 1 else ""
+
+
+def with_measure(question: str, old: str, new: str) -> str:
+    """A question with the words for one measure replaced by another measure.
+
+    Examples
+    --------
+    >>> with_measure("Who sends the most traffic?", "bytes", "packets")
+    'Who sends the most packets?'
+    """
+    return _MEASURE_WORD.sub(lambda m: new if _CANON.get(m.group().lower()) == old else m.group(), question)
+
+
 _SPOKEN = {"NODE": "X", "NAME": "X", "VALUE": "V", "PREFIX": "10.0.0.0/8"}
 
 
 def speakable(question: str) -> str:
-    """A masked question as a sentence model reads it best: short stand-ins for placeholders.
+    """A masked question as a sentence model reads it best: short stand-ins for placeholders, one word for measures.
 
     Examples
     --------
-    >>> speakable("How many links has NODE_1 in PREFIX_2?")
-    'How many links has X in 10.0.0.0/8?'
+    >>> speakable("How many packets has NODE_1 in PREFIX_2?")
+    'How many bytes has X in 10.0.0.0/8?'
     """
+    for measure in MEASURES:
+        question = with_measure(question, measure, "bytes")
     return PLACEHOLDER.sub(lambda m: _SPOKEN.get(m.group().split("_")[0], "T"), question)

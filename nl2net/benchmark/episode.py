@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from nl2net.benchmark.applications import application as find_application
@@ -107,9 +108,9 @@ class _Episode:
             )
         output = ""
         try:
-            self._ask(lambda: self.agent.start(self.task.public()))
+            self._ask(partial(self.agent.start, self.task.public()))
             while (limit := self._limit()) is None:
-                text = self._ask(lambda seen=observed, said=output: self.agent.reply(self._observation(seen, said)))
+                text = self._ask(partial(self.agent.reply, self._observation(observed, output)))
                 ending, ran = self._step(str(text), shell)
                 if ran.changes:
                     observed = self._observe(executor)

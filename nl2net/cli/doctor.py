@@ -68,11 +68,20 @@ def _show(report: Any, models: dict[str, Any]) -> None:
 
 
 def _show_emulator(found: list[dict[str, Any]]) -> None:
+    from nl2net.emulator.capability import NOT_TRIED
+
     kernel = all(item["works"] for item in found if item["needed"])
     typer.echo(f"emulator: {'kernel and simulated backends work' if kernel else 'only the simulated backend works'}")
+    untried = [item["name"] for item in found if item["reason"] == NOT_TRIED]
+    works = [item["name"] for item in found if item["works"]]
+    if works:
+        typer.echo(f"  tried and working: {', '.join(works)}")
     for item in found:
-        if not item["works"]:
-            typer.echo(f"  {item['name']}: {item['reason'].rstrip('.')}. {item['advice']}".rstrip())
+        if not item["works"] and item["reason"] != NOT_TRIED:
+            kind = "needed" if item["needed"] else "optional"
+            typer.echo(f"  {item['name']} ({kind}): {item['reason'].rstrip('.')}. {item['advice']}".rstrip())
+    if untried:
+        typer.echo(f"  not tried for that reason: {', '.join(untried)}")
 
 
 def _model_lines(models: dict[str, Any]) -> Iterator[str]:

@@ -129,6 +129,8 @@ def ping(
         typer.echo(matrix_text(matrix))
     if png is not None:
         typer.echo(f"picture: {png}", err=True)
+    if not tcp and matrix.failed and call(_socket(name), "info")["cluster"]:
+        typer.echo("note: the policies of a cluster are about ports; --tcp connects to its services", err=True)
 
 
 @commands.command("exec")
@@ -198,6 +200,25 @@ def apply(
     typer.echo("accepted" + detail if answer["accepted"] else f"refused: {answer['reason']}{detail}")
     for item in answer["inverse"]:
         typer.echo(f"  undo: {json.dumps(item)}")
+
+
+@commands.command()
+def routing(
+    protocol: Annotated[str, typer.Argument(help="ospf, bgp or off.")],
+    name: Name = "default",
+    as_json: Json = False,
+) -> None:
+    """Let the routers find their routes by a protocol (BIRD) in place of static routes."""
+    from nl2net.emulator.daemon import call
+
+    answer = call(_socket(name), "routing", protocol=protocol)
+    if as_json:
+        _emit(answer)
+    elif protocol == "off":
+        typer.echo(f"{answer['daemons']} daemons ended, their routes are gone")
+    else:
+        whole = "all pairs reach" if answer["loss"] == 0 else f"{answer['loss']:.1%} of the pairs do not reach"
+        typer.echo(f"{protocol} on {answer['daemons']} routers: {whole} after {answer['wall_s']:.1f} s")
 
 
 @commands.command("build")

@@ -40,6 +40,9 @@ def investigate(
     rounds: Annotated[int, typer.Option(min=1, max=10, help="Most rounds of search.")] = 3,
     max_tokens: Annotated[int, typer.Option(min=1, help="Most model tokens.")] = 20_000,
     max_time: Annotated[float, typer.Option(min=0.1, help="Most seconds.")] = 120.0,
+    accept_unsealed: Annotated[
+        bool, typer.Option("--i-accept-unsealed-execution", help="Run event models even where they cannot be sealed.")
+    ] = False,
 ) -> None:
     """Answer a question about a network incident; every sentence carries a quote or a computation."""
     from nl2net.incident.command import Request, run_request
@@ -67,6 +70,7 @@ def investigate(
         rounds=rounds,
         max_tokens=max_tokens,
         max_time=max_time,
+        accept_unsealed=accept_unsealed,
     )
     code = run_request(request, write=typer.echo, note=lambda text: typer.echo(text, err=True))
     if code:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from nl2net.curriculum.baselines.abr import BufferBased, ConstantLevel, Mpc
 from nl2net.curriculum.baselines.cc import Bbr, Capacity, Cubic
-from nl2net.curriculum.baselines.lb import LeastWork, RateShare, ShortestExpectedDelay, ShortestWait
+from nl2net.curriculum.baselines.lb import LeastWork, Lookahead, RateShare, ShortestExpectedDelay, ShortestWait
 from nl2net.curriculum.environments.abr import BitrateSimulator
 from nl2net.curriculum.environments.base import Case, Learning, Policy
 from nl2net.curriculum.environments.cc import CongestionSimulator
@@ -16,6 +16,8 @@ from nl2net.curriculum.spaces import Space, shipped_space
 from nl2net.errors import UserError
 
 CASES = ("abr", "cc", "lb")
+# Rules that know what is to come: bounds to aim at, nothing that could run.
+ORACLES = ("capacity", "lookahead")
 
 
 def _bitrate(space: Space) -> Case:
@@ -27,12 +29,24 @@ def _bitrate(space: Space) -> Case:
         "robustmpc1": lambda: Mpc(5, one_step=True),
         "lowest": ConstantLevel,
     }
-    return Case("abr", space, BitrateSimulator, rules, "robustmpc3", ("change_s", True), unit="per chunk")
+    learning = Learning(hidden=64, minibatches=12, rate=5e-4, teacher="robustmpc")
+    return Case("abr", space, BitrateSimulator, rules, "robustmpc3", ("change_s", True), learning, "per chunk")
 
 
 def _congestion(space: Space) -> Case:
     rules: dict[str, Callable[[], Policy]] = {"cubic": Cubic, "bbr": Bbr, "capacity": Capacity}
-    learning = Learning(hidden=64, gamma=0.95, lam=0.9, clip_low=-2000, clip_high=1000, scale=300, steps=3_000_000)
+    learning = Learning(
+        hidden=64,
+        gamma=0.95,
+        lam=0.9,
+        clip_low=-2000,
+        clip_high=1000,
+        scale=300,
+        steps=3_000_000,
+        sessions=96,
+        minibatches=8,
+        entropy=0.02,
+    )
     return Case("cc", space, CongestionSimulator, rules, "bbr", ("change_s", True), learning, "per interval")
 
 
@@ -42,9 +56,20 @@ def _balancing(space: Space) -> Case:
         "spt": ShortestWait,
         "sed": ShortestExpectedDelay,
         "share": RateShare,
+        "lookahead": Lookahead,
     }
     learning = Learning(
-        hidden=64, gamma=0.95, lam=0.9, epochs=3, clip_low=-1e9, clip_high=0, scale=0.0, steps=2_000_000, sessions=128
+        hidden=64,
+        gamma=0.98,
+        clip_low=-1e9,
+        clip_high=0,
+        scale=0.0,
+        steps=2_000_000,
+        sessions=128,
+        minibatches=8,
+        entropy=0.01,
+        teacher="sed",
+        lessons=3,
     )
     return Case("lb", space, BalancerSimulator, rules, "sed", ("gap", True), learning, "in log flow time")
 

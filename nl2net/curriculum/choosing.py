@@ -1,4 +1,4 @@
-"""Policies by name or file: rules, our npz, ONNX."""
+"""Policies by name or file: rules, our npz, ONNX, Python in the sandbox."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from nl2net.curriculum.arrays import Floats, Ints
 from nl2net.curriculum.environments.base import Case, Policy, Simulator
 from nl2net.curriculum.policies import load_policy
+from nl2net.curriculum.sealed import SealedPolicy
 from nl2net.errors import DataError, UserError
 
 
@@ -64,10 +65,12 @@ def choose_policy(case: Case, name: str) -> Policy:
     if path.is_dir() and (path / "policy.npz").exists():
         path = path / "policy.npz"
     if not path.is_file():
-        hint = f"A rule ({', '.join(case.baselines)}), a policy.npz, or an .onnx file."
+        hint = f"A rule ({', '.join(case.baselines)}), a policy.npz, an .onnx or a .py file."
         raise UserError(f"no policy {name!r}", hint=hint)
     if path.suffix == ".onnx":
         return OnnxPolicy(path, simulator=case.make())
+    if path.suffix == ".py":
+        return SealedPolicy(path, case=case.name)
     return load_policy(path, simulator=case.make(), case=case.name)
 
 

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
 from nl2net.curriculum.arrays import Floats, Seeds
+from nl2net.curriculum.cases import ORACLES
 from nl2net.curriculum.environments.abr import BitrateSimulator
 from nl2net.curriculum.environments.base import Case, Policy
 from nl2net.curriculum.environments.cc import CongestionSimulator
+from nl2net.curriculum.environments.practice import KINDS
 from nl2net.curriculum.policies import finish, play
 from nl2net.curriculum.streams import generator, session_seeds
+from nl2net.curriculum.traces.generators import generate
 from nl2net.curriculum.traces.normal import Trace
 from nl2net.errors import UserError
 
@@ -107,9 +111,15 @@ def test_sets(case: Case) -> dict[str, tuple[Floats, Seeds]]:
     return {"uniform": uniform_set(case), "default": default_set(case)}
 
 
+def oracle_table(case: Case) -> dict[str, dict[str, Floats]]:
+    """Scores of the rules that know what is to come, on every test set; empty where a case has none."""
+    names = [name for name in case.baselines if name in ORACLES]
+    return {key: rule_scores(case, *sets, names=names) for key, sets in test_sets(case).items()}
+
+
 def baseline_table(case: Case) -> dict[str, dict[str, Floats]]:
     """Scores of every rule that a real sender could run, on every test set."""
-    names = [name for name in case.baselines if name not in ("capacity", "lowest")]
+    names = [name for name in case.baselines if name not in (*ORACLES, "lowest")]
     return {key: rule_scores(case, *sets, names=names) for key, sets in test_sets(case).items()}
 
 
@@ -119,7 +129,16 @@ def validation_score(case: Case, policy: Policy) -> float:
     default = default_set(case, sessions=40, seed=_VALIDATION_SEED)
     wide = play(policy, case.make(), points, seeds).scores
     usual = play(policy, case.make(), *default).scores
-    return float(wide.mean() + lowest_tenth(wide) + usual.mean() + lowest_tenth(usual))
+    sets = [wide, usual, *(play_traces(policy, case, traces) for traces in validation_traces(case.name))]
+    return float(sum(scores.mean() + lowest_tenth(scores) for scores in sets))
+
+
+@cache
+def validation_traces(case: str) -> tuple[Sequence[Trace], ...]:
+    """Generated traces of every kind that bitrate trains on, with seeds of their own; none for the other cases."""
+    if case != "abr":
+        return ()
+    return tuple(generate(kind, seed=_VALIDATION_SEED, count=40) for kind in KINDS)
 
 
 def play_traces(policy: Policy, case: Case, traces: Sequence[Trace]) -> Floats:

@@ -66,6 +66,14 @@ class Probe:
         shape = (len(unit), repeats)
         return best.reshape(shape), mine.reshape(shape)
 
+    def scores(self, unit: Floats, repeats: int, *words: object) -> Floats:
+        """Scores of the policy alone, shape (points, repeats); half as dear as a gap."""
+        values = np.repeat(self.case.space.values(unit), repeats, axis=0)
+        seeds = session_seeds(self.seed, *words, count=len(values))
+        simulator = self.case.make()
+        self.spent += len(values) * simulator.steps
+        return play(self.policy, simulator, values, seeds).scores.reshape(len(unit), repeats)
+
     def gaps(self, unit: Floats, repeats: int, *words: object) -> Floats:
         """Baseline minus policy, shape (points, repeats); positive where the policy loses."""
         best, mine = self.sessions(unit, repeats, *words)

@@ -72,13 +72,22 @@ def summarise(run: Path, *, against: Sequence[str] | None = None) -> dict[str, A
     }
 
 
+def correct_together(summaries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The same summaries with Holm's correction over the tests of all of them, and the verdicts that follow."""
+    tests = [test for summary in summaries for test in summary["tests"]]
+    for test, p in zip(tests, holm([test["p"] for test in tests]), strict=True):
+        test["p_holm"] = p
+    return [{**summary, "verdict": _verdict(summary["tests"], among=len(tests))} for summary in summaries]
+
+
 def reproduction(plan: Plan) -> str:
     """The command that makes the run again."""
     space = "" if plan.space.name == "full" else f" --space {plan.space.name}"
+    generated = f" --generated {plan.generated:g}" if plan.case == "abr" else ""
     strategies = ",".join(plan.strategies)
     return (
         f"nl2net curriculum train {plan.case} --out RUN --strategy {strategies} --steps {plan.steps}"
-        f" --seeds {plan.seeds}{space}"
+        f" --seeds {plan.seeds}{space}{generated}"
     )
 
 
@@ -87,6 +96,8 @@ def _row(name: str, values: dict[int, dict[str, Any]], test: str) -> dict[str, A
     for measure in MEASURES:
         found = np.array([one[test][measure] for one in values.values()])
         row[measure] = float(found.mean())
+        spread = compare(found.tolist(), [0.0] * len(found))
+        row[f"{measure}_low"], row[f"{measure}_high"] = spread.low, spread.high
         row[f"{measure}_sd"] = float(found.std(ddof=1)) if len(found) > 1 else None
     return row
 
@@ -101,8 +112,8 @@ def _test(pair: Sequence[str], finished: dict[str, Any], test: str, *, measure: 
     return {**base, **asdict(found)}
 
 
-def _verdict(tests: Sequence[dict[str, Any]]) -> str:
-    """One honest sentence."""
+def _verdict(tests: Sequence[dict[str, Any]], *, among: int = 0) -> str:
+    """One honest sentence; ``among`` so many tests p values are corrected."""
     if not tests:
         return "Only one strategy is finished: nothing is compared."
     pairs = max(test["pairs"] for test in tests)
@@ -110,7 +121,7 @@ def _verdict(tests: Sequence[dict[str, Any]]) -> str:
     helped = [test for test in tests if test["p_holm"] < 0.05 and test["mean"] > 0]
     hurt = [test for test in tests if test["p_holm"] < 0.05 and test["mean"] < 0]
     said = []
-    if least * len(tests) > 0.05:
+    if least * max(among, len(tests)) > 0.05:
         said.append(
             f"With {pairs} seeds no test can pass: the smallest p value is {least:.2g}, before Holm's correction."
         )

@@ -23,7 +23,13 @@ _MANIFEST = "manifest.json"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run trains; written once and compared on resume."""
+    """What a run trains; written once and compared on resume.
+
+    Attributes
+    ----------
+    generated : float
+        Share of the training sessions that run on generated traces (bitrate only).
+    """
 
     case: str
     space: Space
@@ -31,6 +37,7 @@ class Plan:
     steps: int
     seeds: int
     rounds: int = 10
+    generated: float = 0.0
     version: str = __version__
 
     def to_json(self) -> dict[str, Any]:

@@ -172,9 +172,9 @@ class Steering:
         if len(places) == 0:
             return votes
         take = min(count, len(places))
-        for _ in range(_POSTERIOR_DRAWS):
-            weights = self._mean + self._factor @ rng.standard_normal(len(self._mean))
-            hardness = self._design[places] @ weights
+        noise = rng.standard_normal((_POSTERIOR_DRAWS, len(self._mean)))
+        weights = self._mean[:, None] + self._factor @ noise.T
+        for hardness in (self._design[places] @ weights).T:
             votes[places[np.argpartition(-hardness, take - 1)[:take]]] += 1
         return votes
 

@@ -10,29 +10,36 @@ from typing import Any
 
 import numpy as np
 
-from nl2net.curriculum.arrays import Floats
+from nl2net.curriculum.arrays import Floats, Seeds
 from nl2net.curriculum.cases import load_case
-from nl2net.curriculum.environments.abr import BitrateSimulator
 from nl2net.curriculum.environments.base import Case, Simulator
-from nl2net.curriculum.evaluate import baseline_table, evaluate, rule_summary, validation_score
+from nl2net.curriculum.environments.practice import PracticeSimulator, practice_traces
+from nl2net.curriculum.evaluate import baseline_table, evaluate, oracle_table, rule_summary, validation_score
 from nl2net.curriculum.gap import Probe
 from nl2net.curriculum.mixture import Mixture, mixture_from_json
 from nl2net.curriculum.network import Network
 from nl2net.curriculum.policies import NetworkPolicy, load_policy, save_policy
-from nl2net.curriculum.ppo import Learner, Losses
+from nl2net.curriculum.ppo import Learner, Lesson, Losses
 from nl2net.curriculum.runs import Plan, job_folder, load_checkpoint, read_json, save_checkpoint, write_json
 from nl2net.curriculum.strategies import History, load_strategy
 from nl2net.curriculum.streams import derive, generator, session_seeds
+from nl2net.curriculum.threads import one_thread
 
 Say = Callable[[str], None]
 _WARM_UP = 0.2
+# Episodes after the imitation in which only the critic learns: advantages by a critic that knows nothing yet would
+# undo what was imitated.
+_CATCH_UP = 2
+_AVERAGED = 0.08
 # Of a round's budget, for the strategies that can search with less.
 _SEARCH_SHARE = 0.25
 
 
-def training_simulator(case: Case) -> Simulator:
-    """The case's simulator as training uses it: download times vary."""
-    return BitrateSimulator(jitter=True) if case.name == "abr" else case.make()
+def training_simulator(case: Case, *, generated: float, seed: int) -> Simulator:
+    """The case's simulator as training uses it; for bitrate a share of the sessions runs on generated traces."""
+    if case.name != "abr":
+        return case.make()
+    return PracticeSimulator(practice_traces(seed) if generated else (), share=generated)
 
 
 class Trainer:
@@ -45,7 +52,8 @@ class Trainer:
     def __init__(self, plan: Plan, case: Case, strategy: str, *, seed: int) -> None:
         self.case, self.strategy_name, self.seed = case, strategy, seed
         learning = replace(case.learning, steps=plan.steps)
-        self.simulator = training_simulator(case)
+        traces = derive(seed, "practice")
+        self.simulator = training_simulator(case, generated=plan.generated, seed=traces)
         self.learner = Learner(self.simulator, learning, seed=derive(seed, "learner"))
         self._strategy = load_strategy(strategy)
         self._rng = generator(seed, "settings")
@@ -54,6 +62,11 @@ class Trainer:
         empty = np.zeros((0, size))
         self.history = History(0, plan.rounds, Mixture(size), empty, np.zeros(0), empty)
         self.steps, self.search_steps, self.episodes = 0, 0, 0
+        self.met = 0.0
+        # Single updates scatter: what a run delivers is the average over the last episodes, a short part of the run.
+        episodes = learning.steps / (learning.sessions * self.simulator.steps)
+        self._averaging = np.float32(1 / max(1.0, _AVERAGED * episodes))
+        self.average = [w.copy() for w in self.learner.policy.weights]
         self.best_score = -np.inf
         self.best: list[Any] = [w.copy() for w in self.learner.policy.weights]
         self.curve: list[dict[str, Any]] = []
@@ -68,6 +81,8 @@ class Trainer:
         done, rounds = self.history.round, self.history.rounds
         if done > 0:
             self._search()
+        else:
+            self._school()
         target = _WARM_UP + (1 - _WARM_UP) * done / rounds
         played, surprise = [], []
         losses = Losses(0.0, 0.0, 0.0)
@@ -77,8 +92,38 @@ class Trainer:
             surprise.append(weights)
         if played:
             self.history.played, self.history.surprise = np.vstack(played), np.concatenate(surprise)
-        self._validate(losses)
+        self._validate(losses, moved=bool(played) or done == 0)
         self.history.round += 1
+
+    def _school(self) -> None:
+        """Imitate the case's rule on what the student itself runs into, then let the critic catch up."""
+        learning = self.learner.learning
+        if learning.teacher is None:
+            return
+        teacher = self.case.baselines[learning.teacher]()
+        lessons: list[Lesson] = []
+        affordable = int(_WARM_UP * learning.steps / (learning.sessions * self.simulator.steps))
+        for number in range(min(learning.lessons, affordable)):
+            points, _ = self.history.mixture.draw(learning.sessions, self._rng)
+            features = self.simulator.reset(*self._environments(points))
+            teacher.start(self.simulator)
+            for _ in range(self.simulator.steps):
+                choices = teacher.decide(self.simulator, features)
+                lessons.append(Lesson(features.astype(np.float32), choices))
+                played = choices if number == 0 else NetworkPolicy(self.learner.policy).decide(self.simulator, features)
+                features, _ = self.simulator.step(played)
+            self.steps += learning.sessions * self.simulator.steps
+            self.met = self.learner.imitate(lessons)
+        if lessons:
+            self.average = [w.copy() for w in self.learner.policy.weights]
+        for _ in range(_CATCH_UP if lessons else 0):
+            self._episode(critic_only=True)
+
+    def _environments(self, points: Floats) -> tuple[Floats, Seeds]:
+        """Values and seeds of the next training episode."""
+        seeds = session_seeds(self.seed, "training", self.episodes, count=len(points))
+        self.episodes += 1
+        return self.case.space.values(points), seeds
 
     def _search(self) -> None:
         probe = Probe(self.case, NetworkPolicy(self.learner.policy), derive(self.seed, "gap"))
@@ -87,28 +132,30 @@ class Trainer:
         self.search_steps += probe.spent
         self.history.mixture = Mixture(self.case.space.size, tuple(parts))
 
-    def _episode(self) -> tuple[Any, Any, Losses]:
-        count = self.learner.learning.sessions
-        points, _ = self.history.mixture.draw(count, self._rng)
-        seeds = session_seeds(self.seed, "training", self.episodes, count=count)
-        rollout = self.learner.collect(self.simulator, self.case.space.values(points), seeds)
-        losses = self.learner.update(rollout, progress=self.progress)
-        self.episodes += 1
+    def _episode(self, *, critic_only: bool = False) -> tuple[Any, Any, Losses]:
+        points, _ = self.history.mixture.draw(self.learner.learning.sessions, self._rng)
+        rollout = self.learner.collect(self.simulator, *self._environments(points))
+        losses = self.learner.update(rollout, progress=self.progress, critic_only=critic_only)
         self.steps += rollout.actions.size
+        for mean, weight in zip(self.average, self.learner.policy.weights, strict=True):
+            mean += self._averaging * (weight - mean)
+        known = self.simulator.from_space
         surprise = np.abs(self.learner.advantages(rollout)[0]).mean(axis=0)
-        return points, surprise, losses
+        return points[:known], surprise[:known], losses
 
-    def _validate(self, losses: Losses) -> None:
-        score = validation_score(self.case, NetworkPolicy(self.learner.policy))
+    def _validate(self, losses: Losses, *, moved: bool) -> None:
+        last = self.curve[-1]["validation"] if self.curve else 0.0
+        score = validation_score(self.case, NetworkPolicy(Network(self.average))) if moved else last
         if score > self.best_score:
             self.best_score = score
-            self.best = [w.copy() for w in self.learner.policy.weights]
+            self.best = [w.copy() for w in self.average]
         self.curve.append(
             {
                 "round": self.history.round,
                 "steps": self.steps,
                 "search_steps": self.search_steps,
                 "validation": score,
+                "teacher_met": self.met,
                 "uniform_share": self.history.mixture.uniform_share,
                 "mixture": self.history.mixture.to_json(),
                 **asdict(losses),
@@ -119,6 +166,7 @@ class Trainer:
         """Write everything that the next round depends on."""
         history = self.history
         arrays = self.learner.arrays() | {f"best{k}": w for k, w in enumerate(self.best)}
+        arrays |= {f"average{k}": w for k, w in enumerate(self.average)}
         for name in ("played", "surprise", "buffer", "buffer_scores", "buffer_rounds"):
             arrays[name] = getattr(history, name)
         state = {
@@ -130,6 +178,7 @@ class Trainer:
             "curve": self.curve,
             "best_score": self.best_score,
             "counts": [self.steps, self.search_steps, self.episodes],
+            "met": self.met,
         }
         save_checkpoint(path, arrays, state)
 
@@ -138,6 +187,7 @@ class Trainer:
         arrays, state = load_checkpoint(path)
         self.learner.restore(arrays, state["learner"])
         self.best = [arrays[f"best{k}"] for k in range(len(self.best))]
+        self.average = [arrays[f"average{k}"].copy() for k in range(len(self.average))]
         for name in ("played", "surprise", "buffer", "buffer_scores", "buffer_rounds"):
             setattr(self.history, name, arrays[name])
         self._rng.bit_generator.state = state["rng"]
@@ -146,6 +196,7 @@ class Trainer:
         self.history.mixture = mixture_from_json(self.case.space.size, state["mixture"])
         self.curve, self.best_score = state["curve"], state["best_score"]
         self.steps, self.search_steps, self.episodes = state["counts"]
+        self.met = state["met"]
 
 
 def train_job(plan: Plan, run: Path, strategy: str, *, seed: int, say: Say = lambda _: None) -> Path:
@@ -190,10 +241,19 @@ def evaluate_job(
 
 def train_all(plan: Plan, run: Path, *, say: Say = lambda _: None) -> None:
     """Train and evaluate every job of a plan; finished ones are passed over."""
+    with one_thread():
+        _train_all(plan, run, say)
+
+
+def _train_all(plan: Plan, run: Path, say: Say) -> None:
+    if all((job_folder(run, strategy, seed) / "measures.json").exists() for strategy, seed in plan.jobs()):
+        return
     table = baseline_table(load_case(plan.case, plan.space))
-    write_json(
-        run / "baselines.json", {key: {n: rule_summary(s) for n, s in rules.items()} for key, rules in table.items()}
-    )
+    if not (run / "baselines.json").exists():
+        knowing = oracle_table(load_case(plan.case, plan.space))
+        both = {key: rules | {f"{n} (knows)": s for n, s in knowing[key].items()} for key, rules in table.items()}
+        kept = {key: {n: rule_summary(s) for n, s in rules.items()} for key, rules in both.items()}
+        write_json(run / "baselines.json", kept)
     for strategy, seed in plan.jobs():
         train_job(plan, run, strategy, seed=seed, say=say)
         found = evaluate_job(plan, run, strategy, seed=seed, table=table)

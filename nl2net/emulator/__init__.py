@@ -71,7 +71,7 @@ _EXPORTS = {
         "SetLink",
         "SetMtu",
     ),
-    "results": ("CommandResult", "Hop", "Matrix", "Path", "Probe", "Reason", "Snapshot"),
+    "results": ("CommandResult", "Convergence", "Hop", "Matrix", "Path", "Probe", "Reason", "Snapshot"),
     "shipped": ("boutique_calls", "mesh", "online_boutique", "ring", "sample", "star"),
     "topology": (
         "Endpoint",
@@ -94,6 +94,7 @@ __all__ = [
     "Applied",
     "Cluster",
     "CommandResult",
+    "Convergence",
     "DeletePolicy",
     "Emulator",
     "Endpoint",

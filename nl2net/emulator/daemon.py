@@ -129,7 +129,9 @@ def answer_call(network: Emulator, name: str, arguments: Mapping[str, Any]) -> A
     match name:
         case "info":
             counts = {"nodes": len(network.topology.nodes), "links": len(network.topology.links)}
-            return {"name": network.topology.name, "backend": network.backend, "note": network.note, **counts}
+            cluster = network.topology.cluster is not None
+            facts = {"name": network.topology.name, "backend": network.backend, "note": network.note}
+            return {**facts, "cluster": cluster, **counts}
         case "ping":
             pairs = arguments.get("pairs")
             return network.ping_matrix(None if pairs is None else [(a, b) for a, b in pairs]).to_json()
@@ -143,6 +145,10 @@ def answer_call(network: Emulator, name: str, arguments: Mapping[str, Any]) -> A
             return network.exec(arguments["node"], arguments["line"], timeout_s=limit).to_json()
         case "apply":
             return applied_to_json(network.apply(operation_from_json(arguments["operation"])))
+        case "routing":
+            if arguments["protocol"] == "off":
+                return {"daemons": network.stop_routing()}
+            return network.start_routing(arguments["protocol"]).to_json()
         case "state":
             return network.snapshot().to_json()
         case _:

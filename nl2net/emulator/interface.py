@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from nl2net.emulator.expand import expand
 from nl2net.emulator.operations import Applied, Operation
-from nl2net.emulator.results import CommandResult, Matrix, Path, Snapshot
+from nl2net.emulator.results import CommandResult, Convergence, Matrix, Path, Snapshot
 from nl2net.emulator.topology import Topology, check_topology
 from nl2net.emulator.transition import plan_state
 from nl2net.errors import Unavailable, UserError
@@ -87,6 +87,30 @@ class Emulator(ABC):
     @abstractmethod
     def close(self) -> None:
         """Take the network down; may be called again."""
+
+    def start_routing(self, protocol: str = "ospf", *, limit_s: float = 60.0) -> Convergence:
+        """Run a routing protocol on the routers in place of their static routes, and wait until all pairs reach.
+
+        Parameters
+        ----------
+        protocol : str
+            ``ospf`` or ``bgp``.
+        limit_s : float
+            When to stop waiting.
+
+        Raises
+        ------
+        Unavailable
+            This backend has no routing daemons, or the program is not installed.
+        """
+        raise Unavailable(
+            f"the {self.backend} backend runs no routing protocol such as {protocol} to wait {limit_s:.0f} s for",
+            hint="Use the kernel backend with BIRD (Debian: apt-get install bird2).",
+        )
+
+    def stop_routing(self) -> int:
+        """End the routing daemons; how many there were."""
+        return 0
 
     def apply_all(self, operations: Sequence[Operation]) -> tuple[Applied, ...]:
         """Carry out operations in order, all of them, whatever each answers."""
@@ -188,8 +212,9 @@ def build(topology: Topology, *, backend: str = "auto") -> Emulator:
 
         return KernelEmulator(full)
     if backend == "kernel":
-        raise Unavailable(f"the kernel backend cannot be had here: {refusal.reason}", hint=refusal.advice)
+        message = f"the kernel backend cannot be had here: {refusal.name}: {refusal.reason}"
+        raise Unavailable(message, hint=refusal.advice)
     network = SimulatedEmulator(full)
-    network.note = f"simulated backend: {refusal.reason}"
+    network.note = f"simulated backend, for the kernel refused {refusal.name}: {refusal.reason}"
     sys.stderr.write(f"nl2net: {network.note}; {refusal.advice}\n")
     return network

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from nl2net.emulator.results import Matrix, Probe
 from nl2net.locations import atomic_write
 
-MAX_TEXT = 40
+MAX_TEXT, MAX_LOSSES = 40, 20
 _CORNER = "from / to"
 _OK, _SELF, _UNASKED = "#", "-", " "
 _LETTERS = {
@@ -57,9 +58,12 @@ def matrix_text(matrix: Matrix) -> str:
     share = 100 * reached / len(matrix.probes) if matrix.probes else 100.0
     total = f"{reached} of {len(matrix.probes)} pairs reach ({share:.1f} %), {matrix.backend} backend"
     if len(targets) > MAX_TEXT:
-        lines = [f"{p.source} -> {_column(p)}: {p.reason} {p.place}".rstrip() for p in matrix.failed[:MAX_TEXT]]
-        more = len(matrix.failed) - MAX_TEXT
-        return "\n".join([*lines, *([f"... and {more} more losses"] if more > 0 else []), total])
+        lines = [f"{p.source} -> {_column(p)}: {p.reason} {p.place}".rstrip() for p in matrix.failed[:MAX_LOSSES]]
+        more = len(matrix.failed) - MAX_LOSSES
+        if more > 0:
+            lines.append(f"... and {more} more losses (--png draws all, --json lists them)")
+        counts = Counter(str(probe.reason) for probe in matrix.failed).most_common()
+        return "\n".join([*lines, total, *([", ".join(f"{n} x {reason}" for reason, n in counts)] if counts else [])])
     width = max(10, *(len(name) for name in sources)) if sources else 10
     digits = len(str(len(targets)))
     numbers = " ".join(str(i + 1).rjust(digits) for i in range(len(targets)))

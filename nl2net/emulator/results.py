@@ -144,6 +144,20 @@ class Path:
 
 
 @dataclass(frozen=True, slots=True)
+class Convergence:
+    """How long it took until all pairs answered; ``loss`` is not 0 when the wait ended before that."""
+
+    wall_s: float
+    loss: float
+    protocol: str = ""
+    daemons: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON form."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
 class CommandResult:
     """A command line that ran inside a node. ``status`` is -1 when it was stopped by the time limit."""
 

@@ -46,7 +46,8 @@ def plan_node(node: str, current: State, wanted: State) -> tuple[Operation, ...]
     disturbed: set[str] = set()
     for name, target in wanted["interfaces"].items():
         found += _plan_interface(node, name, current["interfaces"][name], target, disturbed)
-    routes = _plan_routes(node, current, wanted, disturbed)
+    still = current["routes"] == wanted["routes"] and current["interfaces"] == wanted["interfaces"]
+    routes = [] if still else _plan_routes(node, current, wanted, disturbed)
     # A rule hides every gateway from the kernel's check of a new route: rules wait until the routes are there.
     hidden = any(isinstance(operation, AddRoute) and operation.via for operation in routes)
     removed, added = _plan_rules(node, current["rules"], wanted["rules"], afresh=hidden)

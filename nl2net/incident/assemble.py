@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nl2net.incident.claims import is_hedged
-from nl2net.incident.confidence import band_of, features_of, score
+from nl2net.incident.confidence import band_of, features_of, score, shipped_scale
 from nl2net.incident.frame import Frame
 from nl2net.incident.injection import ATTACKS
 from nl2net.incident.language import countries
 from nl2net.incident.origins import Origins
+from nl2net.incident.outcome import Computed, Outcome
 from nl2net.incident.pool import Pool
 from nl2net.incident.premise import PremiseCheck
 from nl2net.incident.reconcile import Verdict
@@ -29,7 +30,6 @@ from nl2net.incident.records import (
     SlotResult,
     Statement,
 )  # fmt: skip
-from nl2net.incident.solve import Computed, Outcome
 from nl2net.incident.typed import spoken_time
 from nl2net.incident.verify import is_verbatim
 
@@ -193,9 +193,10 @@ def places_of(claims: Sequence[Claim], ledger: Ledger) -> tuple[Mapping[str, Any
     return tuple({"name": name, "evidence": ids} for name, ids in sorted(found.items()))
 
 
-def missing_of(slot: Slot, frame: Frame, pool: Pool) -> Missing:
-    """What is not there, and which document would settle it."""
+def missing_of(slot: Slot, frame: Frame, pool: Pool, note: str = "") -> Missing:
+    """What is not there, and which document would settle it; a note says why what was found does not do."""
     searched = f"{len(pool.documents)} documents on {', '.join(frame.names) or 'the question'}"
+    searched += f" ({note})" if note else ""
     subject = ", ".join(frame.names) or "the incident"
     if pool.unknown:
         unknown = ", ".join(pool.unknown)
@@ -271,7 +272,8 @@ def build_report(
         if (conflict := conflict_of(outcome, ledger)) and outcome.verdict:
             conflicts.append(conflict)
             lines += conflict_lines(conflict, outcome.verdict)
-        confidence = score(features_of(outcome, ledger.origins, flagged))
+        features = features_of(outcome, ledger.origins, flagged)
+        confidence = score(features)
         results.append(
             SlotResult(
                 outcome.slot,
@@ -280,10 +282,16 @@ def build_report(
                 outcome.slot.unit,
                 ids,
                 confidence,
+                features,
             )
         )
     status = _status(frame, results, conflicts, check)
-    missing = tuple(missing_of(r.slot, frame, pool) for r in results if r.state == "open" and r.slot.required)
+    notes = {o.slot.name: o.note for o in outcomes}
+    missing = tuple(
+        missing_of(r.slot, frame, pool, notes.get(r.slot.name, ""))
+        for r in results
+        if r.state == "open" and r.slot.required
+    )
     if status is ReportStatus.FALSE_PREMISE:
         lines, findings, used = _premise_lines(check, ledger, lines, findings)
         missing = ()
@@ -294,7 +302,7 @@ def build_report(
     flags = report_flags(pool.documents)
     lines += flag_lines([f for f in flags if f["kind"] != "near_duplicate"])
     confident = [r.confidence for r in results if r.state != "open" and r.slot.required]
-    overall = min(confident, default=0.6 if status is ReportStatus.FALSE_PREMISE else 0.0)
+    overall = min(confident, default=shipped_scale().premise if status is ReportStatus.FALSE_PREMISE else 0.0)
     return Report(
         status,
         frame.question,

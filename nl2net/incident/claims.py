@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import pairwise
 
 from nl2net.incident.entities import cable_mentions, entity_tokens
 from nl2net.incident.injection import ATTACKS
-from nl2net.incident.language import fold_name, terms_of
+from nl2net.incident.language import MONTHS, fold_name, stem, terms_of
 from nl2net.incident.records import Claim, Document, Source, SourceClass, TypedValue
 from nl2net.incident.text import sentence_spans
 from nl2net.incident.typed import typed_values
@@ -43,10 +44,10 @@ _REPORTING = re.compile(
     r"ies)|"
     r"notes?|collections?|papers?|newspapers?|agenc(?:y|ies))\b.{0,40}\b(?:gives?|says?|said|puts?|lists?|dates?|"
     r"speaks?|"
-    r"spoke|counts?|counted|calls?|named?|names|mentions?|reports?|claims?|states?|has|have|uses?|writes?|wrote|"
+    r"spoke|counts?|counted|calls?|put|named?|names|mentions?|reports?|claims?|states?|has|have|uses?|writes?|wrote|"
     r"shows?)\b"
     r"|^(?:The\s+)?(?:[A-Z][\w&.-]*\s+){1,4}(?:wrote|writes|spoke|speaks|counted|counts|reported|reports|estimated|"
-    r"estimates|puts?|gave|gives|says|said)\b",
+    r"estimates|puts?|put|gave|gives|says|said)\b",
     re.IGNORECASE,
 )
 
@@ -68,13 +69,15 @@ def claims_of(document: Document) -> list[Claim]:
     >>> [claim.quote for claim in claims]
     ['It failed at 10:00 UTC.', 'It came back at 11:30 UTC.']
     """
-    found = []
+    found: list[Claim] = []
+    inner = _names_inside(document)
     for passage in document.passages:
         source = passage.source
         ranked = Source(source.key, source.title, source.url, effective_class(source, document))
         for start, end in sentence_spans(passage.usable):
             quote = passage.text[start:end].rstrip()
             shift = passage.start + start
+            values = typed_values(quote)
             found.append(
                 Claim(
                     doc=document.id,
@@ -82,13 +85,50 @@ def claims_of(document: Document) -> list[Claim]:
                     end=shift + len(quote),
                     quote=quote,
                     source=ranked,
-                    values=typed_values(quote),
-                    terms=frozenset([*terms_of(quote), *entity_tokens(quote)]),
+                    values=values,
+                    terms=frozenset([*terms_of(quote), *entity_tokens(quote), *_kind_terms(quote, values)]),
                     heading=f"{document.title} {passage.heading}",
                     context=f"{document.title} {passage.heading} {passage.usable}",
+                    carried=_carried(quote, found[-1] if found else None, inner),
                 )
             )
     return found
+
+
+def _kind_terms(quote: str, values: Sequence[TypedValue]) -> list[str]:
+    """A prefix counts as the word "prefix", a sum of money as "money", "Helsinki - Rostock" as joining the two."""
+    joins = [stem("join")] if re.search(r"\b[A-Z]\w+ (?:-|–|—|to) [A-Z]\w+\b", quote) else []
+    return [*joins, *(stem(value.kind) for value in values if value.kind in ("prefix", "money"))]
+
+
+def _names_inside(document: Document) -> frozenset[str]:
+    """Capitalised words that stand inside sentences: at its head any word has a capital."""
+    text = " ".join(passage.usable for passage in document.passages)
+    return frozenset(re.findall(r"(?<=[a-z,;(] )[A-Z][\w&-]+", text))
+
+
+def _carried(quote: str, last: Claim | None, inner: frozenset[str]) -> str:
+    """The sentence before, if this one has no subject of its own."""
+    if last is None:
+        return ""
+    head = quote.split(" ", 1)[0]
+    own = re.findall(r"(?<!^)(?<![.!?] )\b[A-Z][\w&-]*[a-z]\w*|\bAS\d+", quote)
+    own += [head] if head in inner else []
+    return "" if [name for name in own if name.lower() not in MONTHS] else f"{last.quote} {last.carried}".strip()
+
+
+def named_by(claim: Claim, name: str) -> int:
+    """How a claim speaks of a name: 2 in its own words, 1 by its title or the sentence it goes on from, 0 not at all.
+
+    A longer name counts by its first word too, where the document uses it in full.
+    """
+    if mentions(claim.quote, name):
+        return 2
+    first, _, rest = name.partition(" ")
+    told = bool(rest) and len(first) > 3 and mentions(f"{claim.context} {claim.carried}", name)
+    if told and re.search(rf"(?<!\w){re.escape(first)}(?!\w)(?!\s+[A-Z])", claim.quote):
+        return 2
+    return int(mentions(f"{claim.heading} {claim.context} {claim.carried} {claim.source.title}", name))
 
 
 def mentions(text: str, name: str) -> bool:

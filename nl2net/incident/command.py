@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from nl2net.errors import UserError
+from nl2net.incident.asking import ask_and_keep
 from nl2net.incident.client import connect_model
 from nl2net.incident.corpus import Corpus
 from nl2net.incident.envelope import dump_envelope, to_envelope
 from nl2net.incident.evaluation import evaluate, load_questions, table_lines
+from nl2net.incident.impact.programs import Programs
 from nl2net.incident.learning import learn, load_profile
 from nl2net.incident.loop import Budget, Investigator, Options
 from nl2net.incident.model_use import Model
@@ -52,6 +54,7 @@ class Request:
     rounds: int = 3
     max_tokens: int = 20_000
     max_time: float = 120.0
+    accept_unsealed: bool = False
 
     def options(self) -> Options:
         """Options of an investigation."""
@@ -118,20 +121,14 @@ def _dispatch(request: Request, corpus: Corpus, *, write: Write, note: Write) ->
     recorder = Recorder(corpus)
     replies: dict[str, str] = {}
     listener = None if request.as_json else _progress(note)
-    investigator = Investigator(recorder, model=model, options=request.options(), recorded=replies, listener=listener)
-    report = investigator.investigate(question)
-    Knowledge(corpus.index.connection).add(report, asked=_now(), hashes=_hashes(report, corpus))
+    with Programs(accept_unsealed=request.accept_unsealed) as programs:
+        investigator = Investigator(
+            recorder, model=model, options=request.options(), recorded=replies, listener=listener, programs=programs
+        )
+        _, report = ask_and_keep(investigator, corpus, question)
     if request.out is not None:
         save_run(request.out, _run_file(request, report, recorder, replies))
     return _deliver(report, request, write=write)
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def _hashes(report: Report, corpus: Corpus) -> dict[str, str]:
-    return {e.doc: corpus.document(e.doc).sha256 for e in report.evidence if e.kind == "quote"}
 
 
 def _progress(note: Write) -> Callable[[Mapping[str, Any]], None]:
@@ -193,15 +190,17 @@ def _replay(path: Path, request: Request, *, write: Write) -> int:
     total = float(run["envelope"]["timing"].get("total_s", 0.0))
     ticks = iter([0.0])
     # The first reading is the start, every later one the recorded end: the same timing comes out.
-    investigator = Investigator(
-        Recorded(run["shelf"]),
-        model=model,
-        options=again.options(),
-        clock=lambda: next(ticks, total),
-        recorded=dict(run["replies"]),
-        mark=lambda: "0" * 12,
-    )
-    report = investigator.investigate(str(run["question"]))
+    with Programs(accept_unsealed=request.accept_unsealed) as programs:
+        investigator = Investigator(
+            Recorded(run["shelf"]),
+            model=model,
+            options=again.options(),
+            clock=lambda: next(ticks, total),
+            recorded=dict(run["replies"]),
+            mark=lambda: "0" * 12,
+            programs=programs,
+        )
+        report = investigator.investigate(str(run["question"]))
     return _deliver(report, again, write=write)
 
 
@@ -249,16 +248,13 @@ def _evaluate(request: Request, corpus: Corpus, model: Model | None, *, write: W
 def _learn(request: Request, corpus: Corpus, model: Model | None, *, write: Write) -> int:
     assert request.learn is not None
     profile = load_profile(request.learn)
-    ledger = Knowledge(corpus.index.connection)
     options = replace(request.options(), budget=profile.budget)
 
     def ask(goal: str, doc: str) -> Report:
         # A standing question is asked of one incident: its document is pinned and the others are out of play.
         others = tuple(other for other in corpus.index.ids() if other != doc)
         only = replace(options, pinned=(doc,), banned=others)
-        report = Investigator(corpus, model=model, options=only).investigate(goal)
-        ledger.add(report, asked=_now(), hashes=_hashes(report, corpus))
-        return report
+        return ask_and_keep(Investigator(corpus, model=model, options=only), corpus, goal)[1]
 
     lessons = learn(profile, corpus, corpus.index.ids(), ask=ask)
     rows = [lesson.row() for lesson in lessons]

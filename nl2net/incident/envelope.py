@@ -7,7 +7,18 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from nl2net.incident.records import Report, SlotResult, TypedValue
+from nl2net.incident.records import (
+    Conflict,
+    ConflictValue,
+    Evidence,
+    Missing,
+    Report,
+    ReportStatus,
+    Slot,
+    SlotResult,
+    Statement,
+    TypedValue,
+)  # fmt: skip
 
 
 def _slot(result: SlotResult) -> dict[str, Any]:
@@ -119,3 +130,60 @@ def to_envelope(report: Report) -> dict[str, Any]:
 def dump_envelope(envelope: Mapping[str, Any]) -> str:
     """One line of JSON, keys in the order of the envelope."""
     return json.dumps(envelope, ensure_ascii=False)
+
+
+def from_envelope(envelope: Mapping[str, Any]) -> Report:
+    """The report of an envelope, to be shown or rendered again.
+
+    Notes
+    -----
+    Slots keep their name, type, state and value; the words that they were made of are not in an envelope.
+
+    Examples
+    --------
+    >>> report = Report(ReportStatus.PARTLY, "Q?", "A.", findings=(Statement("A.", ("E1",)),))
+    >>> from_envelope(to_envelope(report)) == report
+    True
+    """
+    same: dict[str, Any] = {name: envelope[name] for name in _SAME}
+    same |= {name: tuple(envelope[name]) for name in _LISTS}
+    return Report(
+        ReportStatus(envelope["status"]),
+        envelope["question"],
+        envelope["answer"],
+        slots=tuple(_slot_again(row) for row in envelope["slots"]),
+        findings=tuple(Statement(row["text"], tuple(row["evidence"])) for row in envelope["findings"]),
+        conflicts=tuple(_conflict_again(row) for row in envelope["conflicts"]),
+        evidence=tuple(_evidence_again(row) for row in envelope["evidence"]),
+        missing=tuple(Missing(**row) for row in envelope["missing"]),
+        **same,
+    )
+
+
+_LISTS = ("assumptions", "flags", "timeline", "places", "transcript")
+_SAME = ("rounds", "confidence", "band", "as_of", "budget", "egress", "timing")
+
+
+def _slot_again(row: Mapping[str, Any]) -> SlotResult:
+    slot = Slot(row["name"], row["type"], row["name"], required=row["required"])
+    return SlotResult(slot, row["state"], row["value"], row["unit"], tuple(row["evidence"]), row["confidence"])
+
+
+def _conflict_again(row: Mapping[str, Any]) -> Conflict:
+    values = tuple(
+        ConflictValue(v["value"], tuple(v["evidence"]), v["origins"], v["documents"], v["class"]) for v in row["values"]
+    )
+    return Conflict(row["slot"], row["kind"], values, row["preferred"], row["reason"], row["live"])
+
+
+def _evidence_again(row: Mapping[str, Any]) -> Evidence:
+    if row["kind"] == "quote":
+        first, last = row["span"]
+        return Evidence(
+            row["id"], "quote", row["doc"], row["source"], row["url"], row["class"], row["origin"], (first, last),
+            row["quote"], tuple(row["flags"]),
+        )  # fmt: skip
+    return Evidence(
+        row["id"], row["kind"], source_class=row["class"], program=row["program"], inputs=row["inputs"],
+        output=row["output"], assumption=row["assumption"], seed=row["seed"],
+    )  # fmt: skip

@@ -104,7 +104,10 @@ def frame_question(question: str) -> Frame:
     if not slots:
         slots = [Slot("answer", "text", text, slot_terms(text))]
     context = next((slot for slot in slots if slot.terms), slots[0])
-    slots = [replace(_inherit(slot, context), must=_deed(slot.text)) for slot in slots]
+    slots = [
+        replace(_inherit(slot, context), must=() if slot.name in ("start", "end") else _deed(slot.text))
+        for slot in slots
+    ]
     listing = (
         re.match(r"^(?:list|name|give|enumerate)\b.*\b(?:all|every|the \w+ \w+|corpus)\b", text, re.IGNORECASE)
         is not None

@@ -10,19 +10,23 @@ from functools import partial
 from typing import Any
 
 from nl2net.errors import BudgetError, ModelError
-from nl2net.incident.assemble import Ledger, abstain_text, build_report
+from nl2net.incident.assemble import Ledger, abstain_text, attacked, build_report
+from nl2net.incident.confidence import features_of, score, shipped_scale
 from nl2net.incident.frame import Frame, frame_question
 from nl2net.incident.impact.answer import answer_from_data
+from nl2net.incident.impact.programs import Programs
 from nl2net.incident.language import expand
 from nl2net.incident.listing import list_matches
 from nl2net.incident.match import Weights, candidates
 from nl2net.incident.model_use import Calls, Model, check_visibility, choose_quote, summarise
 from nl2net.incident.origins import Origins
+from nl2net.incident.outcome import Outcome
 from nl2net.incident.pool import Pool, build_pool
 from nl2net.incident.premise import PremiseCheck, check_polar, check_presumed
 from nl2net.incident.recording import Shelf
 from nl2net.incident.records import Report, ReportStatus
-from nl2net.incident.solve import Outcome, Solver
+from nl2net.incident.solve import Solver
+from nl2net.prompts import INVESTIGATION_VERSION, investigation_hash
 
 Listener = Callable[[Mapping[str, Any]], None]
 
@@ -44,13 +48,14 @@ class Options:
 
     ``pinned`` documents are always read, ``banned`` ones never; ``prose`` lets a model write a leading sentence
     that is checked
-    against the quotes.
+    against the quotes. ``least`` is the confidence below which a slot stays open; by default the fitted one.
     """
 
     as_of: str = ""
     pinned: tuple[str, ...] = ()
     banned: tuple[str, ...] = ()
     prose: bool = True
+    least: float | None = None
     budget: Budget = field(default_factory=Budget)
 
 
@@ -71,6 +76,9 @@ class Investigator:
         Seconds; comes in as a parameter so that a replay gives the same bytes.
     mark : callable, optional
         Random delimiters around passages in prompts.
+    programs : Programs, optional
+        Runs event models as programs in the sandbox and compares them with the library; without it the library
+        computes alone.
 
     Examples
     --------
@@ -96,8 +104,10 @@ class Investigator:
         clock: Callable[[], float] = time.monotonic,
         mark: Callable[[], str] | None = None,
         recorded: dict[str, str] | None = None,
+        programs: Programs | None = None,
     ) -> None:
         self.shelf = shelf
+        self.programs = programs
         self.options = options or Options()
         self.clock = clock
         self._listener = listener
@@ -139,7 +149,7 @@ class Investigator:
         if frame.out_of_scope:
             report = Report(ReportStatus.OUT_OF_SCOPE, question, abstain_text(frame.out_of_scope, []))
             return self._finish(report, begin, rounds=0)
-        if (computed := answer_from_data(self.shelf, frame)) is not None:
+        if (computed := answer_from_data(self.shelf, frame, self.programs)) is not None:
             self._tell("compute", programs=[e.program for e in computed.evidence])
             return self._finish(computed, begin, rounds=1)
         if frame.listing:
@@ -185,11 +195,23 @@ class Investigator:
             if not still or barren > 1 or pool.undated or self.clock() - begin > budget.seconds:
                 break
             words = self._next_words(still, pool, number)
-        outcomes = self._ask_model(outcomes, pool)
+        outcomes = self._ask_model(self._gate(outcomes, pool), pool)
         check = self._premise(frame, outcomes, pool)
         ledger = Ledger(self.shelf, Origins(pool.documents))
         report = build_report(frame, pool, self._polar(frame, outcomes, check), ledger=ledger, check=check)
         return self._with_prose(report, frame, outcomes), number
+
+    def _gate(self, outcomes: list[Outcome], pool: Pool) -> list[Outcome]:
+        """Leave a slot open where the evidence is too thin for the answer it would give."""
+        least = shipped_scale().threshold if self.options.least is None else self.options.least
+        origins, flagged = Origins(pool.documents), attacked(pool.documents)
+        kept = []
+        for outcome in outcomes:
+            if outcome.state != "open" and score(features_of(outcome, origins, flagged)) < least:
+                self._tell("refuse", slot=outcome.slot.name, near=[[c.doc, c.start, c.end] for c in outcome.claims[:2]])
+                outcome = Outcome(outcome.slot, "open", note="what was found does not carry the question")
+            kept.append(outcome)
+        return kept
 
     def _gather(self, frame: Frame, number: int, words: Sequence[str]) -> Pool:
         pool = build_pool(
@@ -289,6 +311,7 @@ class Investigator:
                 "requests": len(sent),
                 "bytes": sum(int(s["bytes"]) for s in sent),
                 "model": self.calls.model.name if self.calls else "none",
+                "prompts": f"{INVESTIGATION_VERSION}:{investigation_hash()}" if self.calls else "",
                 "passages": [p for s in sent for p in s["passages"]],
             },
             timing={"total_s": round(self.clock() - begin, 3)},

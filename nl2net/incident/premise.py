@@ -6,19 +6,24 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from nl2net.incident.binding import labels_of, other_label
 from nl2net.incident.claims import denied_words, is_denial, mentions, state_denial
 from nl2net.incident.frame import Frame
 from nl2net.incident.language import is_event_word, related, stem, stems, terms_of
 from nl2net.incident.match import Candidate, Weights, candidates, coverage
 from nl2net.incident.naming import slot_terms
 from nl2net.incident.origins import Origins
+from nl2net.incident.outcome import Outcome
 from nl2net.incident.pool import Pool
 from nl2net.incident.reconcile import compatible, rivals_of, weigh
 from nl2net.incident.records import Claim, Slot, TypedValue
-from nl2net.incident.solve import Outcome
+from nl2net.incident.support import is_silence
 from nl2net.incident.typed import typed_values
 
 _PRESUMING = re.compile(r"^(?:why|how)\s+(?:did|was|were|had|has|does|do|is|are)\b", re.IGNORECASE)
+_HOLDING = re.compile(
+    r"\b(?:kept|continued) (?:running|working|to (?:run|work))\b|\bstayed (?:up|in service|online)\b", re.IGNORECASE
+)
 _CAUSED = re.compile(
     r"\b(?:caused|triggered|brought (?:down|about)|started|due to|because of|result of|blamed on)\b(?:\s+by)?",
     re.IGNORECASE,
@@ -85,18 +90,39 @@ def _compare(frame: Frame, probe: Slot, found: list[Candidate], *, value: TypedV
 def _by_coverage(slot: Slot, pool: Pool, weights: Weights) -> PremiseCheck:
     terms = tuple(t for t in slot.terms if not any(t in terms_of(name) for name in slot.anchors))
     ranked = sorted(
-        ((coverage(terms, c.terms, _event_heading(c), weights), c) for c in pool.claims),
+        (
+            (coverage(terms, c.terms, _event_heading(c), weights, title=frozenset(terms_of(c.heading))), c)
+            for c in pool.claims
+        ),
         key=lambda item: (-item[0], item[1].start),
     )
-    strict = [(share, claim) for share, claim in ranked if share >= 0.6]
+    strict = [(share, claim) for share, claim in ranked if share >= 0.6 and not other_label(slot.text, claim.quote)]
     named = [n for n in slot.anchors if n not in pool.unknown]
     for _, claim in strict:
         if all(mentions(claim.quote + " " + claim.heading, name) for name in named):
             verdict = "false" if is_denial(claim.quote) != is_denial(slot.text) else "true"
             return PremiseCheck(verdict, (claim,), "")
+    if (held_up := _held_up(slot, pool, named)) is not None:
+        return PremiseCheck("false", (held_up,))
     if _CAUSED.search(slot.text):
         return other_cause(slot, pool, weights)
     return PremiseCheck("")
+
+
+def _held_up(slot: Slot, pool: Pool, named: Sequence[str]) -> Claim | None:
+    """ "Did hall A go down?": a claim on hall A that says it kept running."""
+    failing = related(stem("outage")) | related(stem("affect")) | related(stem("cut"))
+    if not any(t in failing for t in slot.terms) and not re.search(r"\b(?:down|off|dark)\b", slot.text):
+        return None
+    labels = labels_of(slot.text)
+    things = [t for t in slot.terms if t not in failing and not any(t in terms_of(name) for name in named)]
+    for claim in pool.claims:
+        told = labels_of(claim.quote)
+        fits = all(n in told and asked & told[n] for n, asked in labels.items())
+        spoken = [t for t in things if t in claim.terms] or [n for n in named if mentions(claim.quote, n)]
+        if (state_denial(claim.quote) or _HOLDING.search(claim.quote)) and fits and (labels or spoken):
+            return claim
+    return None
 
 
 def _event_heading(claim: Claim) -> frozenset[str]:
@@ -138,6 +164,8 @@ def check_presumed(frame: Frame, open_slots: Sequence[Slot], pool: Pool) -> Prem
         terms = tuple(t for t in slot.terms if not any(t in terms_of(name) for name in frame.names))
         own = tuple(name for name in slot.anchors if name not in pool.unknown)
         for claim in sorted(pool.claims, key=lambda c: c.source.source_class.rank):
+            if is_silence(claim.quote):
+                continue
             needed = [name for name in own if not mentions(claim.heading, name)]
             named = [name for name in needed if mentions(claim.quote, name)]
             loose = slot.type in ("amount", "percent", "count", "duration", "time")

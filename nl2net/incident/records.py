@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nl2net.incident.confidence import Features
 
 
 class SourceClass(StrEnum):
@@ -171,6 +174,7 @@ class Claim:
     terms: frozenset[str]
     heading: str = ""
     context: str = ""  # title, headings and the rest of the passage
+    carried: str = ""  # the sentence before, where this one names no subject of its own: "The repair took 16 days."
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +195,8 @@ class Slot:
     avoid: tuple[str, ...] = ()  # nouns that belong to a more specific slot of the same question
     must: tuple[str, ...] = ()  # the deed of a passive question: "when was it repaired"
     bare: bool = False  # "and why?": the words come from another part of the question
+    nth: int = 0  # "the second attack"; 0: no position is asked for
+    clock: bool = False  # "at what time": a day is no answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,6 +261,7 @@ class SlotResult:
     unit: str = ""
     evidence: tuple[str, ...] = ()
     confidence: float = 0.0
+    features: Features | None = None  # what the confidence was made of
 
 
 @dataclass(frozen=True, slots=True)

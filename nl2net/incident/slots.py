@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from nl2net.incident.entities import cable_mentions
-from nl2net.incident.language import is_past, stem, stems, terms_of, words_of
+from nl2net.incident.language import ORDINALS, is_past, related, stem, stems, terms_of, words_of
 from nl2net.incident.naming import names_of, slot_terms
 from nl2net.incident.records import Slot
 from nl2net.incident.typed import typed_values
@@ -50,7 +50,7 @@ def slots_of(segment: str, later: bool) -> list[Slot]:
     if re.search(r"\bhow many\b", lowered):
         return _how_many(segment, base)
     if "how much" in lowered:
-        noun = re.search(rf"how much\s+(?!{AUX}\b)(\w+)", lowered)
+        noun = re.search(rf"how much\s+(?:of\s+(?:(?:the|its|all|their)\s+)?)?(?!{AUX}\b|of\b)(\w+)", lowered)
         kind = (
             "money"
             if (noun and noun.group(1) in ("money", "compensation", "cash"))
@@ -59,7 +59,10 @@ def slots_of(segment: str, later: bool) -> list[Slot]:
         )
         return [
             replace(
-                base, name=noun.group(1) if noun else "amount", type=kind, nouns=(stem(noun.group(1)),) if noun else ()
+                base,
+                name=noun.group(1) if noun else "amount",
+                type=kind if noun or kind == "money" else "sum of money",
+                nouns=(stem(noun.group(1)),) if noun else (),
             )
         ]
     if "how long" in lowered:
@@ -113,6 +116,7 @@ def _how_many(segment: str, base: Slot) -> list[Slot]:
 def _span_slot(segment: str, base: Slot, unit: str) -> Slot:
     if match := _BETWEEN.search(segment) or _AFTER.search(segment) or _UNTIL.search(segment):
         return replace(base, name=unit, type="span", unit=unit, ends=(match.group("a"), match.group("b")))
+    base = replace(base, terms=_without(base.terms, _LASTING), nth=_position(segment))
     return replace(base, name=unit, type="sum" if _SUM.search(segment) else "duration", unit=unit)
 
 
@@ -121,6 +125,7 @@ def _how_long(segment: str, base: Slot) -> Slot:
         return replace(base, name="duration", type="span", ends=(match.group("a"), match.group("b")))
     if re.search(r"how long (?:is|are)\b", segment, re.IGNORECASE):
         return replace(base, name="length", type="length")
+    base = replace(base, terms=_without(base.terms, _LASTING), nth=_position(segment))
     return replace(
         base, name="duration", type="sum" if re.search(r"\badd up|\bin total\b|\baltogether\b", segment) else "duration"
     )
@@ -128,6 +133,8 @@ def _how_long(segment: str, base: Slot) -> Slot:
 
 def _time_slots(segment: str, base: Slot) -> list[Slot]:
     kind = "date" if re.search(r"\b(?:dates?|day|month|year)\b(?!s? of)", base.text.lower()[:40]) else "time"
+    clock = re.search(r"\b(?:times?|hours? of)\b", base.text.lower()[:40]) is not None
+    base = replace(base, terms=_without(base.terms, _EDGES), nth=_position(segment), clock=clock)
     if re.search(r"\b(?:start|begin)\b.{0,25}\b(?:and|to|or)\b.{0,25}\b(?:end|stop|finish)\b", segment, re.IGNORECASE):
         return [replace(base, name="start", type=kind, edge="start"), replace(base, name="end", type=kind, edge="end")]
     edge = "start" if _START.search(segment) else "end" if _END.search(segment) else ""
@@ -136,6 +143,24 @@ def _time_slots(segment: str, base: Slot) -> list[Slot]:
     ):
         edge = "end"
     return [replace(base, name=f"{kind} {edge}".strip(), type=kind, edge=edge)]
+
+
+_LASTING = related(stem("duration")) | stems("second take took total go went on add up sum pass")
+_EDGES = related(stem("begin")) - {stem("first")} | stems("end stop finish over")
+
+
+def _without(terms: tuple[str, ...], words: frozenset[str]) -> tuple[str, ...]:
+    """Terms without words that only say which kind of answer is wanted, unless nothing else is left."""
+    return tuple(t for t in terms if t not in words and t not in _PLACES) or terms
+
+
+_PLACES = frozenset(stem(word) for word in ORDINALS)
+
+
+def _position(segment: str) -> int:
+    """Which one of several is asked for: "the second attack"."""
+    match = re.search(rf"\b({'|'.join(ORDINALS)})\s+(?:and\s+last\s+)?[a-z]+\b", segment, re.IGNORECASE)
+    return ORDINALS[match.group(1).lower()] if match else 0
 
 
 def _alternatives(segment: str, base: Slot) -> Slot | None:
@@ -166,6 +191,12 @@ _CAUSING = (
 def _open_slot(segment: str, base: Slot) -> Slot:
     lowered = segment.lower()
     head = re.sub(rf"^{LEAD}", "", lowered)
+    if re.match(
+        r"^what (?:did|does|do|has|had) .+\b(?:say|state|claim|announce|explain|tell)\b(?! (?:the )?[a-z]+ should)",
+        head,
+    ):
+        about = _without(base.terms, related(stem("cause")) | stems("happen say state claim announce explain tell"))
+        return replace(base, name="statement", type="said", terms=about)
     if re.match(r"^why\b|^how come\b", head) or re.search(_CAUSING, head):
         thing = re.match(
             r"^(?:what|which)\s+((?:[\w-]+\s+){1,3}?)(?=(?:caused|triggered|led|crashed|broke|took|brought|knocked|"
@@ -174,14 +205,15 @@ def _open_slot(segment: str, base: Slot) -> Slot:
         )
         return replace(base, name="cause", type="cause", nouns=slot_terms(thing.group(1)) if thing else ())
     if re.match(r"^(?:who|whose|whom)\b", head):
+        if head.startswith("whose"):
+            return replace(base, name="owner", type="actor", terms=(*base.terms, stem("belong")))
         identity = re.match(r"^who (?:is|are|was|were) (?:they|it|he|she|these|those)\b", head)
         return replace(base, name="who", type="identity" if identity else "actor")
-    if re.match(r"^where\b", head) or re.match(
-        r"^(?:which|what) (?:countr|cit|place|location|state|region|port\b)", head
-    ):
+    if re.match(r"^where\b", head) or re.match(r"^(?:which|what) (?:countr|cit|place|location)", head):
         return replace(base, name="place", type="place")
-    if re.search(r"\b(?:price|cost|charge|fee|fine|compensation|revenue|salary|paid|pay)\b", head) and head.startswith(
-        ("what", "which")
+    price = r"price|costs?|charges?|fees?|fine|revenue|salary"
+    if re.match(rf"^(?:what|which) (?:(?:was|is|were|are) )?(?:the |total )*(?:\w+ )?(?:{price})\b", head) or re.search(
+        r"^what (?:did|does|would|had) .*\b(?:cost|pay|paid|charge|charged)\b", head
     ):
         return replace(base, name="money", type="money")
     if re.search(r"^(?:what|which) (?:percentage|per cent|share|fraction|proportion)\b", head):
@@ -203,21 +235,28 @@ def _open_slot(segment: str, base: Slot) -> Slot:
     if head.startswith("which") or re.match(
         r"^what\s+(?!(?:is|was|were|are|did|does|do|became|happened|happens|had|has|have|made|went|could)\b)", head
     ):
-        noun = _head_noun(head)
+        noun = _head_noun(
+            head, frozenset(re.findall(r"\b(\w+s)\s+(?=[A-Z\d]|(?:the|a|an|its|their|most|all|every)\b)", segment))
+        )
         return replace(base, name=noun, type="name", nouns=slot_terms(noun)) if noun else base
     return base
 
 
-def _head_noun(head: str) -> str:
+def _head_noun(head: str, verbs: frozenset[str] = frozenset()) -> str:
     """ "which cable systems were cut" asks for cable systems: words up to the first verb or preposition."""
+    head = re.sub(r"^(which|what)\s+(?:kinds?|types?|sorts?)\s+of\s+", r"\1 ", head)
     words = re.sub(r"^(?:which|what)\s+(?:of the\s+)?(?:other |two |three |four |five |six )?", "", head).split()
     found: list[str] = []
     for word in words[:4]:
         bare = word.strip(",")
-        if re.fullmatch(
-            AUX + r"|of|in|on|at|that|to|by|with|from|for|and|cut|hit|put|shut|set|\w{2,}ed|who",
-            bare,
-        ) or is_past(bare):
+        if (
+            re.fullmatch(
+                AUX + r"|of|in|on|at|that|to|by|with|from|for|and|cut|hit|put|shut|set|\w{2,}ed|who",
+                bare,
+            )
+            or is_past(bare)
+            or (found and bare in verbs)
+        ):
             break
         found.append(bare)
         if bare != word:

@@ -4,55 +4,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
-from nl2net.incident.claims import mentions
+from nl2net.incident.claims import is_reporting, mentions
+from nl2net.incident.fits import new_names
 from nl2net.incident.frame import Frame
 from nl2net.incident.intervals import interval_pairs
-from nl2net.incident.language import is_event_word, related, stem, stems, terms_of
-from nl2net.incident.match import KINDS, Candidate, Weights, candidates, span_end
+from nl2net.incident.language import related, stem, stems, terms_of
+from nl2net.incident.match import KINDS, Candidate, Weights, candidates
 from nl2net.incident.origins import Origins
+from nl2net.incident.outcome import Computed, Outcome
 from nl2net.incident.pool import Pool
 from nl2net.incident.reconcile import Group, Verdict, compatible, rivals_of, weigh
 from nl2net.incident.records import Claim, Slot, SourceClass, TypedValue
+from nl2net.incident.spans import TYPED_FLOOR, Spans
+from nl2net.incident.support import silent_claim, support_of, unsettled_claim
 from nl2net.incident.typed import spoken_duration
 
-# Least coverage of the words of a slot, by whether a typed value stands behind it.
-TYPED_FLOOR = 0.34
 OPEN_FLOOR = 0.5
 CAUSE_FLOOR = 0.4
 _OPEN_TYPES = frozenset({"text", "name", "actor", "place", "cause", "identity"})
 
 
-@dataclass(frozen=True, slots=True)
-class Computed:
-    """A value derived from typed values, with what was done."""
-
-    operation: str
-    inputs: tuple[tuple[str, str], ...]
-    value: Any
-    text: str
-    assumption: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What was found for a slot."""
-
-    slot: Slot
-    state: str  # settled, conflict, open
-    label: str = ""
-    value: Any = None
-    claims: tuple[Claim, ...] = ()
-    verdict: Verdict | None = None
-    computed: Computed | None = None
-    coverage: float = 0.0
-    margin: float = 1.0
-    denied: bool = False
-
-
-class Solver:
+class Solver(Spans):
     """Answers slots from one pool.
 
     Parameters
@@ -74,10 +48,63 @@ class Solver:
         """Outcomes of all slots, in order."""
         outcomes: list[Outcome] = []
         for slot in self.frame.slots:
-            outcomes.append(self._solve_slot(slot, outcomes))
-        return self._add_duration_conflict(outcomes)
+            outcome = self._apart(self._solve_slot(slot, outcomes), outcomes)
+            outcomes.append(self._heard(outcome))
+        return [self._supported(o) for o in self._add_duration_conflict(outcomes)]
+
+    def _supported(self, outcome: Outcome) -> Outcome:
+        if outcome.state == "open":
+            return outcome
+        support = support_of(outcome.slot, outcome.claims, self.weights, dates=self.frame.dates)
+        if support.unnamed and outcome.computed is None:
+            return Outcome(outcome.slot, "open", note="what was found is not about everything the question names")
+        if outcome.label and outcome.computed is None and not support.quoted and self._tells_of_another(outcome):
+            return Outcome(outcome.slot, "open", note="what was found tells of something else")
+        return replace(outcome, support=support)
+
+    def _tells_of_another(self, outcome: Outcome) -> bool:
+        """Whether the quote shares no word with the question and has a subject that neither question nor title name."""
+        claim = outcome.claims[0]
+        if outcome.slot.bare or is_reporting(claim.quote):
+            return False
+        fresh = [n for n in new_names(outcome.slot, claim.quote) if not mentions(claim.heading, n)]
+        return bool(fresh) and not any(mentions(self.frame.question, n) for n in fresh)
+
+    def _heard(self, outcome: Outcome) -> Outcome:
+        """Where a source says that it does not tell or that nobody knows, that stands before any guess."""
+        slot = outcome.slot
+        if slot.type in ("actor", "cause"):
+            open_end = unsettled_claim(slot, self._claims(), self.weights)
+            if open_end is not None and open_end not in outcome.claims:
+                return Outcome(
+                    slot, "settled", claims=(open_end, *outcome.claims[:1]), coverage=outcome.coverage or 0.6
+                )
+        silent = silent_claim(slot, self._claims(), self.weights)
+        if silent is None or (silent in outcome.claims[:1] and outcome.label):
+            return outcome
+        own = support_of(slot, outcome.claims[:1], self.weights) if outcome.claims else None
+        if own is None or own.quoted <= support_of(slot, [silent], self.weights).quoted:
+            return Outcome(slot, "open", note=f"{silent.source.title} says that it does not tell: “{silent.quote}”")
+        return outcome
+
+    def _apart(self, outcome: Outcome, before: Sequence[Outcome]) -> Outcome:
+        """An end that is the start again is no end: look for a time that a later claim gives."""
+        slot = outcome.slot
+        start = next((o for o in before if o.slot.edge == "start" and o.slot.type == slot.type and o.claims), None)
+        if slot.edge != "end" or start is None or (outcome.value != start.value and outcome.state != "open"):
+            return outcome
+        opened = start.claims[0]
+        probe = replace(slot, text="", must=())
+        found = [c for c in candidates(probe, self._claims(), self.weights) if c.value and c.claim.doc == opened.doc]
+        late = [c for c in found if c.value and c.value.kind == "time" and c.value.value != start.value and _closes(c)]
+        return self._typed(slot, late) if late else Outcome(slot, "open")
 
     def _claims(self) -> Sequence[Claim]:
+        if told := re.search(r"\baccording to (?:the )?([\w -]+?)(?=[,?.;]|$)", self.frame.question, re.IGNORECASE):
+            # "According to the regulator": what others say is not asked for.
+            own = [c for c in self.pool.claims if mentions(f"{c.source.title} {c.quote}", told.group(1))]
+            if own:
+                return own
         if "measured" in self.frame.wants:
             firm = [c for c in self.pool.claims if c.source.source_class.rank <= SourceClass.MAILING_LIST.rank]
             return firm or self.pool.claims
@@ -93,6 +120,9 @@ class Solver:
             return self._span(slot)
         if slot.type == "sum":
             return self._sum(slot)
+        kinds = re.search(r"^what (?:kind|type|sort)s? of\b.*\b(?:they|it|these|those)\b", slot.text, re.IGNORECASE)
+        if kinds and before and before[-1].claims:
+            return Outcome(slot, "settled", claims=before[-1].claims[:1], coverage=before[-1].coverage)
         found = candidates(slot, self._claims(), self.weights)
         if slot.type == "duration":
             outcome = self._typed(slot, self._with_derived(slot, found))
@@ -102,7 +132,15 @@ class Solver:
         return self._open(slot, found)
 
     def _typed(self, slot: Slot, found: list[Candidate]) -> Outcome:
-        found = [c for c in found if c.coverage >= TYPED_FLOOR or (c.exact and c.score >= 0.6)]
+        firm = [c for c in found if c.coverage >= TYPED_FLOOR or (c.exact and c.score >= 0.5)]
+        # What a source reports of itself ("the Ledger put the loss at") need not repeat the words of the question.
+        heard = [
+            c
+            for c in found
+            if firm and c not in firm and c.claim.doc == firm[0].claim.doc and is_reporting(c.claim.quote)
+        ]
+        found = [*firm, *heard]
+        found = self._at_position(slot, found)
         if slot.type == "time":
             # A day answers "when" only where no time is told.
             clock = [c for c in found if c.value and c.value.kind == "time"]
@@ -127,6 +165,19 @@ class Solver:
             coverage=found[0].coverage,
             margin=found[0].score - next((c.score for c in found if c.claim != found[0].claim), 0.0),
         )
+
+    def _at_position(self, slot: Slot, found: list[Candidate]) -> list[Candidate]:
+        """ "The second attack": the second interval of a sentence that tells several."""
+        if not slot.nth or slot.type not in ("time", "duration") or not found:
+            return found
+        claim = found[0].claim
+        pairs = interval_pairs(claim)
+        if len(pairs) < max(slot.nth, 2):
+            return found
+        start, end = pairs[slot.nth - 1]
+        if slot.type == "time":
+            return [replace(found[0], value=end if slot.edge == "end" else start)]
+        return found
 
     def _values_of(self, slot: Slot, best: Group, found: list[Candidate]) -> list[Candidate]:
         """The values of the best claim that count: all of a plural question, else the one."""
@@ -168,6 +219,7 @@ class Solver:
             return Outcome(slot, "open")
         top = found[0]
         near = [c for c in found if c.score >= 0.85 * top.score][:3]
+        near = [*self._introduced(slot, top), *near]
         plural = bool(slot.nouns) and slot.text.lower().find(f"{slot.name}") >= 0 and slot.name.endswith("s")
         if self.asked and slot.type in ("name", "text", "actor", "cause"):
             return self._versions(slot, found)
@@ -180,6 +232,15 @@ class Solver:
             coverage=top.coverage,
             margin=top.score - (found[1].score if len(found) > 1 else 0.0),
         )
+
+    def _introduced(self, slot: Slot, top: Candidate) -> list[Candidate]:
+        """ "The job was stopped": the sentence that first tells which job."""
+        head = slot.nouns[-1] if slot.nouns else ""
+        told = re.findall(r"\b(?:the|this|that)\s+(\w+)", top.claim.quote, re.IGNORECASE)
+        if not head or head not in [stem(word) for word in told]:
+            return []
+        first = next((c for c in self.pool.claims if c.doc == top.claim.doc and head in c.terms), None)
+        return [replace(top, claim=first)] if first is not None and first != top.claim else []
 
     def _versions(self, slot: Slot, found: list[Candidate]) -> Outcome:
         """All tellings of what the question asks sources to agree on."""
@@ -226,47 +287,6 @@ class Solver:
         claims = tuple(dict.fromkeys(told))
         return Outcome(slot, "settled" if claims else "open", claims=claims, coverage=0.8 if claims else 0.0)
 
-    def _span(self, slot: Slot) -> Outcome:
-        first = span_end(slot.ends[0], slot, edge="start", claims=self._claims(), weights=self.weights)
-        last = span_end(slot.ends[1], slot, edge="", claims=self._claims(), weights=self.weights)
-        if first is None or last is None or first.value is None or last.value is None:
-            return Outcome(slot, "open", claims=tuple(c.claim for c in (first, last) if c))
-        if first.value == last.value and first.claim == last.claim:
-            return Outcome(slot, "open", claims=(first.claim,))
-        return self._difference(slot, first.claim, first.value, second=(last.claim, last.value))
-
-    def _difference(self, slot: Slot, claim: Claim, start: TypedValue, *, second: tuple[Claim, TypedValue]) -> Outcome:
-        other, end = second
-        seconds = (end.value - start.value) % 86400
-        assumption = "the end follows the start within a day, and both times are in the same zone"
-        computed = Computed(
-            "end - start", (("start", start.text), ("end", end.text)), seconds, spoken_duration(seconds), assumption
-        )
-        return Outcome(
-            slot,
-            "settled",
-            computed.text,
-            seconds,
-            tuple(dict.fromkeys([claim, other])),
-            computed=computed,
-            coverage=0.8,
-        )
-
-    def _intervals(self, slot: Slot) -> list[tuple[Candidate, list[tuple[TypedValue, TypedValue]]]]:
-        units = stems("minute hour second day add last pass")
-        terms = tuple(t for t in slot.terms if t not in units)
-        telling = tuple(t for t in terms if not is_event_word(t)) if slot.type == "duration" else terms
-        probe = replace(slot, type="time", nouns=(), unit="", terms=telling or terms, text="", must=())
-        found = candidates(probe, self._claims(), self.weights)
-        result = []
-        seen = set()
-        for candidate in found:
-            if candidate.coverage >= TYPED_FLOOR and candidate.claim not in seen:
-                seen.add(candidate.claim)
-                if pairs := interval_pairs(candidate.claim):
-                    result.append((candidate, pairs))
-        return result
-
     def _sum(self, slot: Slot) -> Outcome:
         for probe, pairs in self._intervals(slot):
             claim = probe.claim
@@ -280,57 +300,6 @@ class Solver:
         return self._typed(
             replace(slot, type="duration"), candidates(replace(slot, type="duration"), self._claims(), self.weights)
         )
-
-    def _with_derived(self, slot: Slot, found: list[Candidate]) -> list[Candidate]:
-        """Durations that are told, and those that follow from a start and an end in one sentence."""
-        derived = []
-        told = {c.claim for c in found}
-        for probe, pairs in self._intervals(slot):
-            if len(pairs) == 1 and probe.claim not in told:
-                length = (pairs[0][1].value - pairs[0][0].value) % 86400
-                value = TypedValue(
-                    "duration", (length, length), spoken_duration(length), pairs[0][0].start, pairs[0][1].end
-                )
-                derived.append(replace(probe, value=value, exact=True))
-        return sorted([*found, *derived], key=lambda c: (-c.score, c.claim.source.source_class.rank))
-
-    def _explain(self, outcome: Outcome) -> Outcome:
-        """Record how a derived duration was computed."""
-        best = outcome.verdict.groups[0].members[0] if outcome.verdict else None
-        claim = best.claim if best else outcome.claims[0]
-        pairs = interval_pairs(claim)
-        told = any(v.kind == "duration" for v in claim.values)
-        if told or len(pairs) != 1:
-            return outcome
-        return replace(
-            outcome, computed=self._difference(outcome.slot, claim, pairs[0][0], second=(claim, pairs[0][1])).computed
-        )
-
-    def _derived_duration(self, slot: Slot) -> Outcome:
-        """From the time something began and the time it came back, told apart from each other."""
-        telling = tuple(
-            t for t in slot.terms if not is_event_word(t) and not any(t in terms_of(n) for n in slot.anchors)
-        )
-        probe = replace(slot, type="time", edge="start", terms=telling, text="", must=())
-        opening = related(stem("begin")) | related(stem("fail")) | stems("stop go lose become")
-        starts = [
-            c
-            for c in candidates(probe, self._claims(), self.weights)
-            if c.value
-            and c.value.kind == "time"
-            and c.coverage >= TYPED_FLOOR
-            and (opening & c.claim.terms or _opens(c))
-        ]
-        if not starts:
-            return Outcome(slot, "open")
-        first = starts[0]
-        back = related(stem("return")) | related(stem("end"))
-        same = [c for c in self._claims() if c.doc == first.claim.doc and c != first.claim and back & c.terms]
-        last = [(c, v) for c in same for v in c.values if v.kind == "time"]
-        if not last or first.value is None:
-            return Outcome(slot, "open")
-        ranked = sorted(last, key=lambda item: -len(frozenset(slot.terms) & item[0].terms))
-        return self._difference(slot, first.claim, first.value, second=ranked[0])
 
     def _add_duration_conflict(self, outcomes: list[Outcome]) -> list[Outcome]:
         """Where start and end are asked and sources are to be compared, told durations belong to the picture."""
@@ -359,6 +328,11 @@ class Solver:
             *outcomes,
             Outcome(slot, "conflict", own.text, length, claims, verdict=verdict, coverage=start.coverage),
         ]
+
+
+def _closes(candidate: Candidate) -> bool:
+    """Whether a time is told as the end of something."""
+    return bool((related(stem("end")) | related(stem("return")) | stems("withdraw until")) & candidate.claim.terms)
 
 
 def _opens(candidate: Candidate) -> bool:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nl2net.incident.envelope import to_envelope
+from nl2net.errors import UserError
+from nl2net.incident.envelope import from_envelope, to_envelope
 from nl2net.incident.records import Report
 
 _SCHEMA = """
@@ -21,6 +22,17 @@ CREATE TABLE IF NOT EXISTS claims(
     document_sha256 TEXT, revoked_by TEXT);
 CREATE INDEX IF NOT EXISTS claims_doc ON claims(doc);
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """A question that was asked before; ``revoked_by`` names a document that took the answer down."""
+
+    id: int
+    asked: str
+    question: str
+    status: str
+    revoked_by: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,3 +134,25 @@ class Knowledge:
             (q, s)
             for q, s in self._db.execute("SELECT question, status FROM answers WHERE revoked_by IS NULL ORDER BY id")
         ]
+
+    def history(self, limit: int = 1000) -> list[Past]:
+        """Questions asked, newest first, revoked ones among them."""
+        rows = self._db.execute(
+            "SELECT id, asked, question, status, coalesce(revoked_by, '') FROM answers ORDER BY id DESC LIMIT ?",
+            (limit,),
+        )
+        return [Past(*row) for row in rows]
+
+    def reopen(self, answer: int) -> tuple[Report, dict[str, str]]:
+        """The report of a former question, and the SHA-256 of each document that it cites, as they were.
+
+        Raises
+        ------
+        UserError
+            There is no such answer.
+        """
+        row = self._db.execute("SELECT envelope FROM answers WHERE id=?", (answer,)).fetchone()
+        if row is None:
+            raise UserError(f"no investigation {answer}", hint="The index of the corpus was built anew.")
+        hashes = self._db.execute("SELECT DISTINCT doc, document_sha256 FROM claims WHERE answer=?", (answer,))
+        return from_envelope(json.loads(row[0])), dict(hashes)

@@ -264,6 +264,14 @@ def _counts(text: str) -> Iterator[TypedValue]:
         )
         start = match.start("bound") if match.group("bound") else match.start("n")
         span = text[start:end]
+        if of := re.match(
+            rf"\s+of\s+(?:the\s+|its\s+|all\s+)?(?:{_ANY})\s+(?P<noun>[a-z][\w-]*(?:\s+[a-z][\w-]*)?)", text[end:], re.I
+        ):
+            noun = of.group("noun")  # in "37 of 212 peers" both numbers count peers
+        if joined := re.match(
+            rf"\s+[a-z-]*[a-rt-z]\s+and\s+(?:{_ANY})\s+(?:[a-z-]+\s+)?(?P<noun>[a-z]+s)\b", text[end:], re.I
+        ):
+            noun = f"{noun} {joined.group('noun')}"  # "4.6 million mobile and 380,000 fixed-line customers"
         yield TypedValue("count", (_plain(low), _plain(max(low, high))), span, start, end, noun, _bound(match))
 
 

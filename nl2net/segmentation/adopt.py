@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
+import scipy.sparse as sp
 
-from nl2net.segmentation.tokens import GENERIC, ROLE, TokenTable
+from nl2net.segmentation.products import products
+from nl2net.segmentation.tokens import GENERIC, ROLE, TokenTable, token_codes
 
 
 def adopt_small(table: TokenTable, labels: np.ndarray, *, least: float = 0.7, lead: float = 0.10) -> np.ndarray:
@@ -31,32 +32,28 @@ def adopt_small(table: TokenTable, labels: np.ndarray, *, least: float = 0.7, le
 
 def _one_pass(table: TokenTable, labels: np.ndarray, least: float, lead: float) -> np.ndarray:
     frame = table.frame[table.frame["kind"].isin([GENERIC, ROLE])]
-    token = frame.groupby(["side", "proto", "port", "kind", "peer"], sort=False).ngroup().to_numpy()
-    endpoint = frame["endpoint"].to_numpy()
+    token, keys = token_codes(frame)
     df = np.bincount(token)
     weight = np.log(table.size / np.maximum(df, 1))
     sizes = np.bincount(labels)
-    pairs = pd.DataFrame({"group": labels[endpoint], "token": token})
-    counted = pairs.groupby(["group", "token"]).size()
-    owner, which = (counted.index.get_level_values(level).to_numpy() for level in ("group", "token"))
-    share = counted.to_numpy() / sizes[owner]
-    by_token: dict[int, list[tuple[int, float]]] = {}
-    by_group: dict[int, list[int]] = {}
-    for group, one, part in zip(owner.tolist(), which.tolist(), share.tolist(), strict=True):
-        by_token.setdefault(one, []).append((group, part))
-        by_group.setdefault(group, []).append(one)
+    pairs = sp.csr_matrix((np.ones(len(frame)), (labels[frame["endpoint"].to_numpy()], token)), (len(sizes), len(keys)))
+    pairs.sum_duplicates()
+    share = pairs.multiply(1.0 / np.maximum(sizes, 1)[:, None]).tocsr()
+    share.data = np.minimum(1.0, 2 * share.data)
+    small = np.flatnonzero((sizes > 0) & (sizes <= 2))
+    shown = (pairs[small] > 0).astype(float).multiply(weight[None, :]).tocsr()
+    totals = np.asarray(shown.sum(axis=1)).ravel()
+    small, shown, totals = small[totals > 0], shown[totals > 0], totals[totals > 0]
+    large = np.flatnonzero(sizes > 2)
     result = labels.copy()
-    for group in np.flatnonzero((sizes > 0) & (sizes <= 2)).tolist():
-        tokens = by_group.get(group, [])
-        total = float(weight[tokens].sum()) if tokens else 0.0
-        if total <= 0:
-            continue
-        scores: dict[int, float] = {}
-        for one in tokens:
-            for other, part in by_token[one]:
-                if other != group and sizes[other] > max(2, sizes[group]):
-                    scores[other] = scores.get(other, 0.0) + float(weight[one]) * min(1.0, 2 * part) / total
-        ranked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
-        if ranked and ranked[0][1] >= least and (len(ranked) == 1 or ranked[0][1] - ranked[1][1] >= lead):
-            result[labels == group] = ranked[0][0]
+    if not len(small) or not len(large):
+        return result
+    for start, scores in products(shown, share[large]):
+        scores /= totals[start : start + len(scores), None]
+        best = scores.argmax(axis=1)
+        top = scores[np.arange(len(scores)), best]
+        scores[np.arange(len(scores)), best] = 0.0
+        second = scores.max(axis=1)
+        for at in np.flatnonzero((top >= least) & ((second == 0) | (top - second >= lead))).tolist():
+            result[labels == small[start + at]] = large[best[at]]
     return result

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from scipy.spatial.distance import squareform
 
 DENSE_LIMIT = 5000
+_DENSE_CELLS = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,14 @@ class Tree:
 
 def cosine_distance(matrix: sp.csr_matrix) -> np.ndarray:
     """1 - cosine of all pairs as a dense float32 matrix with a zero diagonal; empty rows are far from everything."""
-    similarity = np.asarray((matrix @ matrix.T).todense(), dtype=np.float32)
+    # Only columns that occur: a small part of a large estate has few of its tokens.
+    columns, at = np.unique(matrix.indices, return_inverse=True)
+    small = sp.csr_matrix((matrix.data, at, matrix.indptr), (matrix.shape[0], max(1, len(columns))))
+    if small.shape[0] * small.shape[1] <= _DENSE_CELLS:
+        rows = small.toarray().astype(np.float32)
+        similarity = rows @ rows.T
+    else:
+        similarity = np.asarray((small @ small.T).todense(), dtype=np.float32)
     distance: np.ndarray = np.clip(1.0 - similarity, 0.0, 1.0)
     np.fill_diagonal(distance, 0.0)
     return distance

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -75,6 +75,14 @@ class RoleCard:
     def to_json(self) -> dict[str, Any]:
         """JSON form."""
         return {**asdict(self), "sentences": self.sentences()}
+
+    @classmethod
+    def from_json(cls, body: Mapping[str, Any]) -> RoleCard:
+        """The card that `to_json` gave."""
+        plain = {name: body[name] for name in cls.__dataclass_fields__ if name in body}
+        lists = {name: tuple(body[name]) for name in ("members", "serves", "consumes", "called_by")}
+        tokens = tuple(TokenShare(**token) for token in body["tokens"])
+        return cls(**{**plain, **lists, "tokens": tokens, "odd": tuple(Odd(**odd) for odd in body["odd"])})
 
 
 class Explainer:
@@ -163,19 +171,38 @@ class Explainer:
                 raise UserError(f"no role {role!r}", hint="roles.csv lists them.")
         return self._difference(by_id[first], by_id[second])
 
+    def why_members_apart(self, first: str, second: str) -> list[TokenShare]:
+        """Tokens that one of two endpoints has and the other lacks, strongest first.
+
+        Raises
+        ------
+        UserError
+            No such endpoint, or nothing is known of it.
+        """
+        rows = [np.array([self._row(name)]) for name in (first, second)]
+        return _contrast(*(self._shares_of(row) for row in rows), self._token_text)
+
+    def evidence(self, first: str, second: str) -> float:
+        """Nats against joining two roles, or two endpoints; negative in favour."""
+        by_id = {role: self._groups[label] for label, role in self._ids.items()}
+        left, right = (by_id[name] if name in by_id else np.array([self._row(name)]) for name in (first, second))
+        return -self._model.model.gain(left.tolist(), right.tolist())
+
+    def _row(self, name: str) -> int:
+        try:
+            return self._model.names.index(name)
+        except ValueError:
+            raise UserError(f"nothing is known of {name!r}", hint="roles.csv lists the endpoints.") from None
+
     def _difference(self, label: int, other: int | None) -> list[TokenShare]:
-        here = self._shares(label)
         there = self._shares(other) if other is not None else {}
-        found = []
-        for column in here.keys() | there.keys():
-            a, b = here.get(column, (0.0, 0.0)), there.get(column, (0.0, 0.0))
-            weight = abs(a[1] - b[1])
-            if weight > 0:
-                found.append(TokenShare(self._token_text(column), round(a[0], 3), round(b[0], 3), round(weight, 4)))
-        return sorted(found, key=lambda token: (-token.weight, token.text))[:_TOP]
+        return _contrast(self._shares(label), there, self._token_text)
 
     def _shares(self, label: int) -> dict[int, tuple[float, float]]:
-        rows = self._model.vectors.matrix[self._groups[label]]
+        return self._shares_of(self._groups[label])
+
+    def _shares_of(self, members: np.ndarray) -> dict[int, tuple[float, float]]:
+        rows = self._model.vectors.matrix[members]
         count = rows.shape[0]
         present = np.bincount(rows.indices, minlength=rows.shape[1])
         weight = np.asarray(rows.sum(axis=0)).ravel()
@@ -263,6 +290,18 @@ class Explainer:
         for scanner in self._model.population.scanners[:2]:
             texts.insert(0, f"Is {scanner} your own scanner? It probed many services and few answered.")
         return texts[:limit]
+
+
+def _contrast(
+    here: Mapping[int, tuple[float, float]], there: Mapping[int, tuple[float, float]], text: Callable[[int], str]
+) -> list[TokenShare]:
+    found = []
+    for column in here.keys() | there.keys():
+        a, b = here.get(column, (0.0, 0.0)), there.get(column, (0.0, 0.0))
+        weight = abs(a[1] - b[1])
+        if weight > 0:
+            found.append(TokenShare(text(column), round(a[0], 3), round(b[0], 3), round(weight, 4)))
+    return sorted(found, key=lambda token: (-token.weight, token.text))[:_TOP]
 
 
 def service_text(proto: int, port: int) -> str:

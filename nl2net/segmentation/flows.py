@@ -139,10 +139,15 @@ def open_store(folder: Path) -> FlowStore:
         The folder with ``read.json``.
     """
     body = json.loads((folder / "read.json").read_text(encoding="utf-8"))
+    return FlowStore(folder, report_from_json(body))
+
+
+def report_from_json(body: Mapping[str, Any]) -> ReadReport:
+    """The report that `ReadReport.to_json` gave."""
     files = [
         FileReport(**{**item, "samples": [BadLine(**sample) for sample in item["samples"]]}) for item in body["files"]
     ]
     report = ReadReport(files=files, **{key: body[key] for key in ("undecided", "one_directional", "first_seen")})
     report.last_seen = body["last_seen"]
     report.reporters = set(body["reporters"])
-    return FlowStore(folder, report)
+    return report

@@ -27,7 +27,7 @@ class Identity:
     parents: Mapping[str, tuple[str, ...]]
 
 
-def _stem(model: RoleModel, members: Sequence[str], soft: Mapping[str, str], spread: Spread) -> str:
+def _stem(model: RoleModel, members: Sequence[str], soft: Mapping[str, str], volumes: _Volumes) -> str:
     """A word for a role: what the platform calls it, else the service it offers, else what it calls."""
     if all(not model.population.inside[member] for member in members):
         return "external"
@@ -36,16 +36,35 @@ def _stem(model: RoleModel, members: Sequence[str], soft: Mapping[str, str], spr
         label, count = sorted(labels.items(), key=lambda item: (-item[1], item[0]))[0]
         if count > len(members) / 2:
             return re.sub(r"[^a-z0-9]+", "-", label.lower()).strip("-")[:30] or "role"
-    edges = model.population.edges[model.population.learn]
-    inside = set(members)
     for side, word in (("server", ""), ("client", "to-")):
-        served = edges[edges[side].isin(inside)]
-        if side == "client" or len(served):
-            counts = served.groupby(["proto", "port"])["connections"].sum()
-            common = _service(spread, counts.index.tolist(), counts.tolist())
-            if common:
-                return f"{word}{common}"
+        total: Counter[tuple[int, int]] = Counter()
+        for member in members:
+            total.update(volumes.by_side[side].get(member, {}))
+        common = _service(volumes.spread, list(total), list(total.values()))
+        if common:
+            return f"{word}{common}"
     return "idle"
+
+
+@dataclass(frozen=True, slots=True)
+class _Volumes:
+    """Connections per endpoint and service on each side, and how many serve each service in the whole estate."""
+
+    by_side: Mapping[str, Mapping[str, Mapping[tuple[int, int], int]]]
+    spread: Spread
+
+
+def _volumes(model: RoleModel) -> _Volumes:
+    edges = model.population.edges
+    counted = edges.groupby(["proto", "port"])["server"].nunique()
+    learnt = edges[model.population.learn]
+    by_side: dict[str, dict[str, dict[tuple[int, int], int]]] = {}
+    for side in ("server", "client"):
+        sums = learnt.groupby([side, "proto", "port"])["connections"].sum()
+        found = by_side.setdefault(side, {})
+        for (name, proto, port), count in zip(sums.index.tolist(), sums.tolist(), strict=True):
+            found.setdefault(name, {})[proto, port] = count
+    return _Volumes(by_side, dict(zip(counted.index.tolist(), counted.tolist(), strict=True)))
 
 
 def _service(spread: Spread, services: list[tuple[int, int]], volume: list[int]) -> str:
@@ -79,9 +98,7 @@ def identify(
     A new id is a word and four hex digits of the hash of its sorted members: equal input gives equal ids.
     """
     groups = model.groups()
-    edges = model.population.edges
-    counted = edges.groupby(["proto", "port"])["server"].nunique()
-    spread: Spread = dict(zip(counted.index.tolist(), counted.tolist(), strict=True))
+    volumes = _volumes(model)
     kept = _matched(groups, previous or {})
     taken = set(kept.values())
     ids: dict[int, str] = {}
@@ -93,7 +110,7 @@ def identify(
             continue
         members = sorted(groups[group])
         digest = hashlib.sha256("\n".join(members).encode()).hexdigest()
-        stem, length = _stem(model, members, soft or {}, spread), 4
+        stem, length = _stem(model, members, soft or {}, volumes), 4
         while f"{stem}-{digest[:length]}" in taken:
             length += 1
         ids[group] = f"{stem}-{digest[:length]}"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 
@@ -20,11 +20,10 @@ from nl2net.graphs.draft import Draft
 from nl2net.graphs.loaded import ReadOptions
 from nl2net.graphs.reader import Reader
 from nl2net.graphs.source import Source
-from nl2net.segmentation.draft import roles_of
-from nl2net.segmentation.flows import protocol_name
-from nl2net.segmentation.frames import rows_of
-from nl2net.segmentation.policy.synthesis import synthesise
-from nl2net.segmentation.workspace import RolesRun, RunOptions, infer_from_files, open_workspace
+
+# Whoever opens any graph imports this module, so Ibis, DuckDB and SciPy wait until there is a flow log to read.
+if TYPE_CHECKING:
+    from nl2net.segmentation.workspace import RolesRun
 
 _UNITS = {"bytes": "B", "connections": "connections", "buckets": "5-minute buckets", "members": "endpoints"}
 
@@ -50,6 +49,8 @@ def _plan_fits(format_name: str) -> bool:
 
 def endpoint_graph(paths: Sequence[Path]) -> Any:
     """Endpoints with roles, and typed edges between them."""
+    from nl2net.segmentation.workspace import RunOptions, infer_from_files
+
     with tempfile.TemporaryDirectory(prefix="nl2net-flows-") as folder:
         run = infer_from_files(paths, Path(folder) / "roles", RunOptions())
     return graph_of_run(run)
@@ -57,6 +58,8 @@ def endpoint_graph(paths: Sequence[Path]) -> Any:
 
 def graph_of_run(run: RolesRun) -> Any:
     """The communication graph of one run."""
+    from nl2net.segmentation.frames import rows_of
+
     graph: Any = nx.MultiDiGraph()
     inside = run.model.population.inside
     for role, members in sorted(run.members().items()):
@@ -68,6 +71,8 @@ def graph_of_run(run: RolesRun) -> Any:
 
 
 def _edge(row: Any) -> dict[str, Any]:
+    from nl2net.segmentation.flows import protocol_name
+
     return {
         "kind": "talks_to",
         "protocol": protocol_name(int(row.proto)),
@@ -83,6 +88,10 @@ def _edge(row: Any) -> dict[str, Any]:
 
 def role_graph(folder: Path) -> Any:
     """Roles of a folder, and the services between them, accepted or for review."""
+    from nl2net.segmentation.draft import roles_of
+    from nl2net.segmentation.policy.synthesis import synthesise
+    from nl2net.segmentation.workspace import open_workspace
+
     workspace = open_workspace(folder)
     roles = roles_of(workspace)
     policy = synthesise(workspace.model.population, roles)
@@ -91,6 +100,7 @@ def role_graph(folder: Path) -> Any:
         graph.add_node(
             role,
             kind="role",
+            role=role,
             members=len(members),
             external=role in roles.external,
             quarantined=role in roles.quarantine,
@@ -103,6 +113,8 @@ def role_graph(folder: Path) -> Any:
 
 
 def _add_service(graph: Any, client: str, server: str, proto: int, port: int, evidence: Any, *, state: str) -> None:
+    from nl2net.segmentation.flows import protocol_name
+
     graph.add_edge(
         client,
         server,

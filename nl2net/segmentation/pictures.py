@@ -11,6 +11,7 @@ import numpy as np
 from nl2net.segmentation.policy.rules import Policy
 
 _MOST_ROLES = 60
+_OFFSETS = ((0, 9), (0, -9), (8, 0), (-8, 0), (8, 8), (-8, 8), (8, -8), (-8, -8), (0, 17), (0, -17), (0, 25), (0, -25))
 
 
 def _canvas(width: float, height: float) -> tuple[Any, Any]:
@@ -40,6 +41,11 @@ def largest_roles(policy: Policy, count: int = _MOST_ROLES) -> list[str]:
 
 def draw_roles(policy: Policy, external: Sequence[str] = ()) -> bytes:
     """Roles as circles by size, rules as arrows; shared baselines are left out because they hide the rest."""
+    return _png(role_figure(policy, external))
+
+
+def role_figure(policy: Policy, external: Sequence[str] = ()) -> Any:
+    """The figure of `draw_roles`: no label covers another; where there is no room a number stands, explained below."""
     import networkx as nx
 
     roles = set(largest_roles(policy))
@@ -48,7 +54,7 @@ def draw_roles(policy: Policy, external: Sequence[str] = ()) -> bytes:
     for rule in policy.rules:
         if not rule.baseline and {rule.client, rule.server} <= roles and rule.client != rule.server:
             graph.add_edge(rule.client, rule.server)
-    busy = [role for role in graph if graph.degree(role)] or list(graph)
+    busy = sorted(role for role in graph if graph.degree(role)) or sorted(graph)
     graph = graph.subgraph(busy)
     figure, axes = _canvas(11, 8)
     place = nx.spring_layout(graph, seed=1, k=2.2 / max(1, np.sqrt(len(graph))))
@@ -56,11 +62,46 @@ def draw_roles(policy: Policy, external: Sequence[str] = ()) -> bytes:
     colours = ["#d98c3f" if role in external else "#3f7fbf" for role in graph]
     nx.draw_networkx_edges(graph, place, ax=axes, alpha=0.35, width=0.8, arrowsize=7, node_size=sizes)
     nx.draw_networkx_nodes(graph, place, ax=axes, node_size=sizes, node_color=colours, linewidths=0)
-    for role, (x, y) in place.items():
-        axes.annotate(role, (x, y), (0, 7), textcoords="offset points", ha="center", fontsize=6)
     axes.set_title("Rules between roles (shared services left out)", fontsize=10)
     axes.set_axis_off()
-    return _png(figure)
+    axes.margins(0.12)
+    numbered = _label(figure, axes, place)
+    lines = [f"{number}  {role}" for number, role in enumerate(numbered, 1)]
+    columns = 4
+    for column in range(columns):
+        part = lines[column :: columns]
+        figure.text(0.02 + column * 0.245, 0.02, "\n".join(part), fontsize=6, va="top")
+    return figure
+
+
+def _label(figure: Any, axes: Any, place: Mapping[str, Any]) -> list[str]:
+    """Write names where they are free of other names and of circles' centres; returns the roles that got a number."""
+    renderer = figure.canvas.get_renderer()
+    figure.draw_without_rendering()
+    centres = {role: axes.transData.transform(point) for role, point in place.items()}
+    taken: list[Any] = []
+    numbered: list[str] = []
+    for role in sorted(place, key=lambda name: (-centres[name][1], name)):
+        for text, size, offsets in ((role, 6, _OFFSETS), (str(len(numbered) + 1), 5, ((0, 0),))):
+            for dx, dy in offsets:
+                side = "center" if dx == 0 else "left" if dx > 0 else "right"
+                note = axes.annotate(
+                    text, place[role], (dx, dy), textcoords="offset points", ha=side, va="center", fontsize=size
+                )
+                box = note.get_window_extent(renderer)
+                crossed = any(box.overlaps(other) for other in taken)
+                covered = any(box.contains(*centre) for name, centre in centres.items() if name != role)
+                if text != role or not (crossed or covered):
+                    break
+                note.remove()
+            else:
+                continue
+            taken.append(box)
+            if text != role:
+                note.set_color("white")
+                numbered.append(role)
+            break
+    return numbered
 
 
 def _grid(policy: Policy, roles: Sequence[str]) -> np.ndarray:

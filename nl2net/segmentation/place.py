@@ -53,19 +53,31 @@ def place_endpoints(model: RoleModel, ids: Mapping[int, str], later: Population)
 
 
 def provisional_endpoints(model: RoleModel, fewest: int = 3) -> frozenset[str]:
-    """Endpoints that showed too little for a role: alone, serving nothing, with fewer than three services used.
+    """Endpoints that showed too little for a role.
 
-    They are audited, not enforced, and are placed like new ones once they show more.
+    Either they are alone, serve nothing and use fewer than three services, or all they do is what endpoints of many
+    roles do (name lookup, time, being monitored). They are audited, not enforced, and are placed like new ones once
+    they show more.
     """
     roles = model.table.frame[model.table.frame["kind"] == ROLE]
     alone = np.bincount(model.labels)[model.labels] == 1
     used = np.bincount(roles["endpoint"], minlength=len(model.names))
     serves = np.bincount(roles.loc[roles["side"] == 1, "endpoint"], minlength=len(model.names)) > 0
-    return frozenset(
-        name
-        for name, one, count, server in zip(model.names, alone, used, serves, strict=True)
-        if one and not server and count < fewest and model.population.inside[name]
-    )
+    telling = np.bincount(roles.loc[~_common_tokens(model, roles), "endpoint"], minlength=len(model.names)) > 0
+    thin = (alone & ~serves & (used < fewest)) | (~telling & (used > 0))
+    return frozenset(name for name, few in zip(model.names, thin, strict=True) if few and model.population.inside[name])
+
+
+def _common_tokens(model: RoleModel, roles: pd.DataFrame, share: float = 0.1, fewest: int = 4) -> np.ndarray:
+    """Rows whose token occurs on a tenth of the endpoints and in a tenth of the roles, at least four."""
+    token = roles.groupby(["side", "proto", "port", "peer"], sort=False).ngroup().to_numpy()
+    group = model.labels[roles["endpoint"].to_numpy()]
+    pairs = np.unique(np.stack([token, group]), axis=1)
+    spread = np.bincount(pairs[0])
+    count = np.bincount(token)
+    groups = int(model.labels.max(initial=-1)) + 1
+    common = (count >= share * len(model.names)) & (spread >= max(fewest, share * groups))
+    return common[token]
 
 
 class _Counts:

@@ -7,7 +7,7 @@ the first one works on fine groups, so that hubs of one site or environment stil
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,6 +17,7 @@ from nl2net.segmentation.cluster import DENSE_LIMIT, build_tree, leiden, mutual,
 from nl2net.segmentation.cut import CutSettings, TokenModel, best_partition
 from nl2net.segmentation.endpoints import Population
 from nl2net.segmentation.hints import Hints
+from nl2net.segmentation.settle import settle
 from nl2net.segmentation.tokens import ROLE, TokenTable, Vectors, Weights, edge_tokens, role_tokens, token_codes, weigh
 
 
@@ -36,6 +37,9 @@ class RoleSettings:
         Rounds with role tokens.
     fixed : float, optional
         Height of one cut for all branches instead of `cut` (for ablations).
+    settling : float, optional
+        Nats by which another role must explain an endpoint better before it moves there; None leaves it where the cut
+        put it.
     """
 
     first_cut: float = 0.5
@@ -46,6 +50,7 @@ class RoleSettings:
     refinements: int = 2
     adoption: bool = True
     fixed: float | None = None
+    settling: float | None = 2.0
     seed: int = 1
 
 
@@ -74,7 +79,13 @@ class RoleModel:
         return found
 
 
-def infer_roles(population: Population, settings: RoleSettings | None = None, hints: Hints | None = None) -> RoleModel:
+def infer_roles(
+    population: Population,
+    settings: RoleSettings | None = None,
+    hints: Hints | None = None,
+    *,
+    check: Callable[[], None] = lambda: None,
+) -> RoleModel:
     """Group the endpoints of a population into roles.
 
     Parameters
@@ -85,6 +96,8 @@ def infer_roles(population: Population, settings: RoleSettings | None = None, hi
         Frozen settings.
     hints : Hints, optional
         Soft hints vote for the cut; hard ones constrain it.
+    check : callable, optional
+        Called before each cut that is tried; may raise to end the work.
 
     Returns
     -------
@@ -98,6 +111,7 @@ def infer_roles(population: Population, settings: RoleSettings | None = None, hi
     table = edge_tokens(population.edges[population.learn], index)
     best: tuple[float, RoleModel] | None = None
     for candidate in _candidates(settings, hints):
+        check()
         model = _infer(population, names, table, settings=candidate, hints=hints.indexed(index))
         vote = hints.agreement(names, model.labels)
         if best is None or vote > best[0] + 1e-9:
@@ -142,7 +156,9 @@ def _infer(
         labels = _cut_all(vectors, model, settings, hints, height=settings.fixed)
     if settings.adoption:
         labels = adopt_small(full, labels)
-        labels = _honour(labels, hints)
+    if settings.settling is not None:
+        labels = settle(full, labels, margin=settings.settling)
+    labels = _honour(labels, hints)
     seen = set(table.frame["endpoint"].tolist())
     labels = _alone(labels, [at for at in range(len(names)) if at not in seen])
     return model_with(population, labels, settings)
@@ -156,14 +172,27 @@ def _alone(labels: np.ndarray, members: list[int]) -> np.ndarray:
 
 
 def _honour(labels: np.ndarray, hints: tuple[Sequence[tuple[int, int]], Sequence[tuple[int, int]]]) -> np.ndarray:
-    """Hard hints hold after adoption, too."""
+    """Hard hints hold after adoption, too; who is to be apart takes along those who are to be with him."""
     labels = labels.copy()
     for a, b in hints[0]:
         labels[labels == labels[b]] = labels[a]
     for a, b in hints[1]:
         if labels[a] == labels[b]:
-            labels[b] = labels.max() + 1
+            labels[_tied(b, hints[0])] = labels.max() + 1
     return labels
+
+
+def _tied(member: int, together: Sequence[tuple[int, int]]) -> list[int]:
+    """An endpoint with all that chains of ``together`` tie to it."""
+    found, waiting = {member}, [member]
+    while waiting:
+        one = waiting.pop()
+        for a, b in together:
+            other = b if a == one else a if b == one else one
+            if other not in found:
+                found.add(other)
+                waiting.append(other)
+    return sorted(found)
 
 
 def _token_model(table: TokenTable, settings: RoleSettings) -> TokenModel:
@@ -186,6 +215,9 @@ def _cut_all(
     labels = np.zeros(size, dtype=np.int64)
     fresh = 0
     for part in _communities(vectors, settings.seed):
+        if len(part) == 1:
+            labels[part], fresh = fresh, fresh + 1
+            continue
         tree = build_tree(vectors.matrix[part], _constraints(part, together))
         if height is not None or model is None:
             found = tree.cut(height if height is not None else settings.first_cut)

@@ -49,14 +49,18 @@ def edge_tokens(edges: pd.DataFrame, index: Mapping[str, int]) -> TokenTable:
                     {"endpoint": owner, "side": side, "proto": proto, "port": port, "kind": kind, "peer": other}
                 )
             )
-    frame = pd.concat(parts, ignore_index=True).drop_duplicates(ignore_index=True)
-    return TokenTable(frame, len(index))
+    return TokenTable(_distinct(pd.concat(parts, ignore_index=True)), len(index))
+
+
+def _distinct(frame: pd.DataFrame) -> pd.DataFrame:
+    keep = ~pd.Series(_packed(frame, list(frame.columns))).duplicated().to_numpy()
+    return frame[keep].reset_index(drop=True)
 
 
 def role_tokens(table: TokenTable, labels: np.ndarray) -> TokenTable:
     """Add tokens that name the role of the peer instead of the peer itself."""
     peers = table.frame[table.frame["kind"] == PEER]
-    roles = peers.assign(kind=ROLE, peer=labels[peers["peer"].to_numpy()]).drop_duplicates()
+    roles = _distinct(peers.assign(kind=ROLE, peer=labels[peers["peer"].to_numpy()]))
     return TokenTable(pd.concat([table.frame, roles], ignore_index=True), table.size)
 
 
@@ -88,7 +92,7 @@ def weigh(table: TokenTable, weights: Weights) -> Vectors:
     """Weighted, L2-normalised vectors of all endpoints."""
     frame = table.frame
     if not weights.ports:
-        frame = frame.assign(port=0).drop_duplicates(ignore_index=True)
+        frame = _distinct(frame.assign(port=0))
     names = ["side", "proto", "port", "kind", "peer"]
     token, keys = token_codes(frame, names)
     row = frame["endpoint"].to_numpy()
@@ -115,7 +119,16 @@ def weigh(table: TokenTable, weights: Weights) -> Vectors:
 def token_codes(frame: pd.DataFrame, names: list[str] | None = None) -> tuple[np.ndarray, pd.DataFrame]:
     """Number every distinct token, in order of appearance, and list them."""
     names = names or ["side", "proto", "port", "kind", "peer"]
-    grouped = frame.groupby(names, sort=False)
-    codes = grouped.ngroup().to_numpy()
-    first = frame.drop_duplicates(names, ignore_index=True)[names]
-    return codes, first
+    codes, _ = pd.factorize(_packed(frame, names))
+    first = np.unique(codes, return_index=True)[1]
+    return codes.astype(np.int64), frame[names].iloc[first].reset_index(drop=True)
+
+
+def _packed(frame: pd.DataFrame, names: list[str]) -> np.ndarray:
+    """One number per row that is equal where all columns are: hashing one is much faster than grouping by five."""
+    packed = np.zeros(len(frame), dtype=np.int64)
+    for name in names:
+        values = frame[name].to_numpy(np.int64)
+        low = int(values.min(initial=0))
+        packed = packed * (int(values.max(initial=0)) - low + 1) + (values - low)
+    return packed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -113,10 +113,23 @@ def infer_from_edges(
 ) -> RolesRun:
     """The part after aggregation, for edges that are already at hand."""
     population = survey(edges, options.scope)
+    return infer_from_population(population, metadata, report, options=options, direction=direction)
+
+
+def infer_from_population(
+    population: Population,
+    metadata: pd.DataFrame,
+    report: ReadReport,
+    *,
+    options: RunOptions,
+    direction: Mapping[str, int] | None = None,
+    check: Callable[[], None] = lambda: None,
+) -> RolesRun:
+    """The part after sorting out endpoints; ``check`` is called between the cuts and may raise to end the work."""
     labels = soft_hints(metadata)
     soft = {name: label for name, label in {**labels, **options.hints.soft}.items() if name in population.inside}
     hints = Hints(options.hints.together, options.hints.apart, soft, options.hints.names)
-    model = infer_roles(population, options.settings, hints)
+    model = infer_roles(population, options.settings, hints, check=check)
     previous = read_roles(options.previous / "roles.csv") if options.previous else None
     identity = identify(model, previous=previous, soft=soft)
     ids = {label: hints.names.get(role, role) for label, role in identity.ids.items()}

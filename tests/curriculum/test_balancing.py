@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nl2net.curriculum.baselines.lb import LeastWork, RateShare, ShortestExpectedDelay, ShortestWait
+from nl2net.curriculum.arrays import Ints
+from nl2net.curriculum.baselines.lb import LeastWork, Lookahead, RateShare, ShortestExpectedDelay, ShortestWait
 from nl2net.curriculum.environments.lb import BalancerSimulator
+from nl2net.curriculum.environments.lb_bound import least_flow
 from nl2net.curriculum.policies import play
 from nl2net.curriculum.spaces import shipped_space
 from nl2net.curriculum.streams import generator, session_seeds
@@ -78,3 +80,48 @@ def test_terms_add_up() -> None:
     points = space.values(generator(4, "points").random((50, space.size)))
     played = play(ShortestWait(), BalancerSimulator(), points, session_seeds(4, "t", count=50))
     np.testing.assert_allclose(sum(played.parts.values()), -np.exp(-played.scores), rtol=1e-9)
+
+
+def test_no_balancer_passes_the_bound_and_knowing_the_jobs_helps() -> None:
+    space = shipped_space("lb")
+    points = space.values(generator(5, "points").random((60, space.size)))
+    seeds = session_seeds(5, "lb", count=60)
+    simulator = BalancerSimulator()
+    known = play(Lookahead(), simulator, points, seeds).scores
+    sed = play(ShortestExpectedDelay(), BalancerSimulator(), points, seeds).scores
+    assert known.mean() > sed.mean() + 0.01
+    assert (known <= simulator.bound() + 1e-9).all()
+
+
+def test_the_bound_is_met_where_it_can_be() -> None:
+    # One job at a time on the fastest worker: nobody waits, and the bound is exactly that.
+    simulator = BalancerSimulator()
+    simulator.begin(np.array([[0.5, 1.0, 2.0]]), np.array([[4.0, 6.0, 2.0]]), np.array([[1.0, 50.0, 50.0]]))
+    for _ in range(3):
+        simulator.step(np.array([2]))
+    assert simulator.score()[0] == pytest.approx(simulator.bound()[0])
+
+
+def test_shortest_remaining_time_first_by_brute_force() -> None:
+    rng = generator(6, "small")
+    for _ in range(20):
+        sizes, arrivals = rng.integers(1, 6, 4), np.sort(rng.integers(0, 8, 4))
+        found = least_flow(sizes.astype(float), arrivals.astype(float), rate=1.0)
+        assert found == pytest.approx(_unit_slots(sizes, arrivals))
+
+
+def _unit_slots(sizes: Ints, arrivals: Ints) -> float:
+    """Least sum of flow times over every way to give whole seconds to jobs that have come."""
+    best: dict[tuple[int, ...], float] = {tuple(map(int, sizes)): 0.0}
+    now = 0
+    while True:
+        following: dict[tuple[int, ...], float] = {}
+        for left, cost in best.items():
+            present = [k for k in range(len(left)) if left[k] and arrivals[k] <= now]
+            for k in present or [-1]:
+                rest = tuple(n - (j == k) for j, n in enumerate(left))
+                total = cost + len(present)
+                following[rest] = min(total, following.get(rest, np.inf))
+        best, now = following, now + 1
+        if tuple([0] * len(sizes)) in best and len(best) == 1:
+            return best[tuple([0] * len(sizes))]

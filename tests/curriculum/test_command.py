@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from nl2net.curriculum.choosing import choose_policy
 from nl2net.curriculum.environments.gym import SessionEnv, SessionsEnv
 from nl2net.curriculum.paired import compare, sign_flip
 from nl2net.curriculum.policies import play
-from nl2net.curriculum.report import summarise
+from nl2net.curriculum.report import correct_together, summarise
 from nl2net.curriculum.runs import Plan, job_folder, open_run, write_json
 from nl2net.curriculum.spaces import load_space, shipped_space
 from nl2net.curriculum.streams import generator, session_seeds
@@ -27,19 +28,24 @@ from nl2net.errors import DataError, Nl2netError, UserError
 PNG = b"\x89PNG"
 
 
+@cache
+def _app() -> Any:
+    return build_app()
+
+
 def _run(*arguments: str) -> Any:
-    return CliRunner().invoke(build_app(), ["curriculum", *arguments])
+    return CliRunner().invoke(_app(), ["curriculum", *arguments])
 
 
 def test_train_report_and_search_end_to_end(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    done = _run("train", "lb", "--out", str(run), "--strategy", "uniform,random", "--steps", "60000", "--json")
+    done = _run("train", "lb", "--out", str(run), "--strategy", "uniform,random", "--steps", "40000", "--json")
     assert done.exit_code == 0, done.output
     summary = json.loads(done.stdout)
     assert {row["strategy"] for row in summary["rows"]} == {"uniform", "random"}
     assert "no test can pass" in summary["verdict"]
     assert summary["reproduce"].startswith(
-        "nl2net curriculum train lb --out RUN --strategy uniform,random --steps 60000"
+        "nl2net curriculum train lb --out RUN --strategy uniform,random --steps 40000"
     )
     page, curves = tmp_path / "report.html", tmp_path / "curves.png"
     shown = _run("report", str(run), "--html", str(page), "--png", str(curves))
@@ -52,7 +58,8 @@ def test_train_report_and_search_end_to_end(tmp_path: Path) -> None:
     assert json.loads(again.stdout) == summary
     picture = tmp_path / "gap.png"
     policy = job_folder(run, "uniform", 1) / "policy.npz"
-    found = _run("search", "lb", "--policy", str(policy), "--baseline", "sed", "--png", str(picture), "--json")
+    options = ("--baseline", "sed", "--settings", "150", "--png", str(picture), "--json")
+    found = _run("search", "lb", "--policy", str(policy), *options)
     assert found.exit_code == 0, found.output
     assert json.loads(found.stdout)["baseline"] == "sed"
     assert picture.read_bytes()[:4] == PNG
@@ -158,6 +165,54 @@ def test_a_report_says_when_a_curriculum_helps(tmp_path: Path) -> None:
     assert tests["mean"]["p_holm"] > 0.05
 
 
+def test_reproduce_makes_one_table_and_goes_on(tmp_path: Path) -> None:
+    options = (
+        "--out",
+        str(tmp_path),
+        "--cases",
+        "lb",
+        "--strategy",
+        "uniform,tail",
+        "--seeds",
+        "2",
+        "--steps",
+        "30000",
+    )
+    done = _run("reproduce", *options)
+    assert done.exit_code == 0, done.output
+    written = (tmp_path / "table.md").read_text()
+    assert done.stdout.strip() == written.strip()
+    rows = [line for line in written.splitlines() if line.startswith("| lb, ")]
+    assert sum("| tail | 2 |" in row for row in rows) == 2
+    assert sum("lookahead (knows)" in row for row in rows) == 2
+    assert sum("tail - uniform" in row for row in rows) == 4
+    assert "No curriculum beat its control" in written
+    stamp = (tmp_path / "lb" / "tail-seed02" / "policy.npz").stat().st_mtime_ns
+    assert _run("reproduce", *options).stdout == done.stdout
+    assert (tmp_path / "lb" / "tail-seed02" / "policy.npz").stat().st_mtime_ns == stamp
+    other = _run("reproduce", *options[:-1], "40000")
+    assert isinstance(other.exception, UserError)
+
+
+def test_holm_corrects_over_all_runs(tmp_path: Path) -> None:
+    summaries = []
+    for name, shift in (("one", 1.0), ("two", 0.0)):
+        plan = Plan("lb", shipped_space("lb"), ("uniform", "tail"), 1000, 10)
+        open_run(tmp_path / name, plan, resume=False)
+        rng = generator(2, name)
+        for strategy, seed in plan.jobs():
+            gain = shift if strategy == "tail" else 0.0
+            one = {"mean": 0.1 * rng.random(), "worst_decile": gain + 0.1 * rng.random(), "below_baseline": 0.5}
+            found = {"uniform": {**one, "shortfall": 0.1, "settings": 10}}
+            write_json(job_folder(tmp_path / name, strategy, seed) / "measures.json", found)
+        summaries.append(summarise(tmp_path / name))
+    assert [test["p_holm"] for test in summaries[0]["tests"] if test["measure"] == "worst_decile"] == [4 / 1024]
+    together = correct_together(summaries)
+    assert [test["p_holm"] for test in together[0]["tests"] if test["measure"] == "worst_decile"] == [8 / 1024]
+    assert "tail helped" in together[0]["verdict"]
+    assert "helped" not in together[1]["verdict"]
+
+
 def test_paired_statistics_by_hand() -> None:
     assert sign_flip(np.array([3.0, 1.0, 2.0])) == pytest.approx(2 / 8)
     found = compare([2.0, 3.0, 4.0], [1.0, 1.0, 1.0])
@@ -171,12 +226,12 @@ def test_paired_statistics_by_hand() -> None:
 def test_an_onnx_policy_plays_as_the_network_does(tmp_path: Path) -> None:
     onnx = pytest.importorskip("onnx", reason="the extra `dev` brings onnx")
     case = load_case("lb")
-    weights = np.random.default_rng(1).standard_normal((7, 3)).astype(np.float32)
+    weights = np.random.default_rng(1).standard_normal((9, 3)).astype(np.float32)
     helper = onnx.helper
     graph = helper.make_graph(
         [helper.make_node("MatMul", ["x", "w"], ["y"])],
         "policy",
-        [helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, ["n", 7])],
+        [helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, ["n", 9])],
         [helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, ["n", 3])],
         [onnx.numpy_helper.from_array(weights, "w")],
     )
@@ -219,7 +274,7 @@ def test_gymnasium_vector_environment_restarts_by_itself() -> None:
     env = SessionsEnv(load_case("abr"), 8)
     assert isinstance(env, gymnasium.vector.VectorEnv)
     seen, _ = env.reset(seed=1, options={"point": {"rtt_ms": 80.0}})
-    assert seen.shape == (8, 22)
+    assert seen.shape == (8, 30)
     for _ in range(47):
         seen, rewards, done, _, _ = env.step(np.zeros(8, dtype=np.int64))
     assert done.all()

@@ -50,6 +50,7 @@ def test_a_whole_session(run: Run, tmp_path: Path) -> None:
     assert run("trace", "h11", "h21").stdout.endswith("reached\n")
     assert "1 of 1 pairs reach" in run("ping", "--tcp", "h11", "h21", "80").stdout
     assert run("exec", "r1", "false").returncode == 1
+    assert run("routing", "ospf").returncode == 5  # the simulator has none, and says so
     assert run("ping", "h11").returncode == 2
     assert run("trace", "h11", "nobody").returncode == 2
     assert run("apply", "{").returncode == 2
@@ -122,7 +123,8 @@ def test_text_of_a_matrix() -> None:
         "# reaches  m frag-needed  . timeout",
     ]
     wide = Matrix(tuple(Probe("a", f"n{i}", False, Reason.TIMEOUT) for i in range(60)), "kernel")
-    assert "... and 20 more losses" in matrix_text(wide)
+    assert "... and 40 more losses" in matrix_text(wide)
+    assert matrix_text(wide).endswith("60 x timeout")
     assert matrix_text(Matrix((), "kernel")).startswith("from / to")
     assert Matrix.from_json(json.loads(json.dumps(matrix.to_json()))) == matrix
 

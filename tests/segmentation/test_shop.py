@@ -151,6 +151,17 @@ def test_flow_logs_and_role_folders_are_graphs(shop: Path) -> None:
     assert READERS[0].name == "flow_log"
 
 
+def test_questions_see_roles_in_the_schema(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for folder, kind in (("flows", "endpoint"), ("roles", "role")):
+        question = ("ask", "which roles talk to the cart?", "--graph", str(shop / folder))
+        assert run(*question, "--dry-run", "--show-prompt") == 0
+        prompt = capsys.readouterr().out
+        assert f'Node kinds (graph.nodes[n]["kind"]): {kind}.' in prompt
+        node_part, edge_part = prompt.split("Edge attributes", 1)
+        assert "\n- role: text" in node_part.split("Node attributes", 1)[1]
+        assert all(f"\n- {name}: " in edge_part for name in ("port", "first_seen", "last_seen"))
+
+
 def test_errors_name_the_way_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("segment", "policy", str(tmp_path), "--out", str(tmp_path / "x")) == 2
     assert "segment roles" in capsys.readouterr().err

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from textual.app import ComposeResult
@@ -16,6 +18,7 @@ from nl2net.tui.widgets.top_bar import TopBar
 
 if TYPE_CHECKING:
     from nl2net.tui.app import NetworkApp
+    from nl2net.tui.widgets.grid import Grid
 
 Found = TypeVar("Found")
 
@@ -83,6 +86,20 @@ class BaseScreen(Screen[Any]):
         # The application may be gone when a thread comes back.
         if self.app.is_running:
             self.app.call_later(guarded)
+
+    def export_grid(self, grid: Grid) -> None:
+        """Ask for a file and write all rows of a table to it."""
+        from nl2net.tui.dialogs.file_name import FileDialog
+
+        def write(path: Path | None) -> None:
+            from nl2net.tui.export import export_rows
+
+            if path is not None:
+                work = partial(export_rows, grid.columns, [list(row) for row in grid.rows], path)
+                self.in_thread(work, lambda count: self.notify(f"{count} rows written: {path}", markup=False))
+
+        name = f"{(grid.id or 'table').removeprefix(f'{self.NAME}-')}.csv"
+        self.app.push_screen(FileDialog("Export to", name, "a name with .csv or .parquet"), write)
 
     def say_error(self, text: str) -> None:
         """Show an error until it is dismissed or a while has passed."""

@@ -30,6 +30,11 @@ with Ctrl+R. [b]Why[/b] has caveats, confidence and provenance, [b]Tries[/b] eve
 A change is a proposal: a difference under [b]Changes[/b], both versions under [b]Picture[/b]. [b]a[/b] approves it \
 for this conversation, [b]u[/b] undoes, [b]e[/b] writes a new file. Your source is never overwritten.
 
+[b]Roles (F5) and incidents (F6)[/b]
+A folder of `nl2net segment roles` opens with [b]o[/b]. Space marks, [b]w[/b] says why two are not one role; accept, \
+name, merge and part are kept as hints, [b]c[/b] infers the roles again, [b]e[/b] writes them. Incidents: Ctrl+G \
+chooses a folder of documents; every finding leads to its quote in the document.
+
 [b]Signs[/b]
 [$text-success]●[/] answered   [$text-warning]◌[/] cannot be answered   [$text-warning]?[/] asks back   \
 [$text-error]✗[/] failed   [$text-error]⊘[/] refused

@@ -138,8 +138,9 @@ class Workbench:
         """
         alone = [self.alone(fault) for fault in faults]
         _check_shadows(alone)
-        start = self._together(faults)
+        start = alone[0].wrong
         if len(faults) > 1:
+            start = self._together(faults)
             self._check_masks(faults, alone, start)
         reason = ""
         for order in permutations(range(len(faults))):

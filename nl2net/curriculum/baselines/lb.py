@@ -65,3 +65,42 @@ class RateShare:
         choice: Ints = self._owed.argmax(axis=1)
         self._owed[np.arange(len(choice)), choice] -= 1.0
         return choice
+
+
+class Lookahead:
+    """Knows the jobs to come: tries every worker for this job and SED for the next ones. No balancer can know this.
+
+    Parameters
+    ----------
+    jobs : int
+        How many jobs it looks ahead.
+
+    References
+    ----------
+    .. [1] D. Bertsekas, "Rollout, policy iteration, and distributed reinforcement learning", 2020.
+    """
+
+    rule = True
+
+    def __init__(self, jobs: int = 20) -> None:
+        self._jobs = jobs
+
+    def start(self, simulator: BalancerSimulator) -> None:
+        """Nothing to forget."""
+
+    def decide(self, simulator: BalancerSimulator, features: Floats) -> Ints:
+        """The worker from which SED goes on with the least sum of flow times."""
+        count, workers = simulator.rates.shape
+        # Row w of a system is the future in which this job joins worker w.
+        rates = np.repeat(simulator.rates, workers, axis=0)
+        backlog = np.repeat(simulator.backlog_s, workers, axis=0)
+        rows, taken = np.arange(count * workers), np.tile(np.arange(workers), count)
+        total = backlog[rows, taken] = simulator.completion().ravel()
+        for size, gap in zip(*simulator.coming(self._jobs), strict=True):
+            backlog = np.maximum(backlog - np.repeat(gap, workers)[:, None], 0.0)
+            done = backlog + np.repeat(size, workers)[:, None] / rates
+            taken = done.argmin(axis=1)
+            backlog[rows, taken] = done[rows, taken]
+            total = total + done[rows, taken]
+        choice: Ints = total.reshape(count, workers).argmin(axis=1)
+        return choice

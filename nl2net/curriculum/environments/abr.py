@@ -26,6 +26,10 @@ GOODPUT = 0.95
 STALL_WEIGHT = 10.0
 DURATION_S = 330.0
 HISTORY = 6
+# Throughputs that the estimate of the rate is made of, as in RobustMPC.
+_PAST = 5
+# How far the critic sees, in s.
+_AHEAD_S = (2.0, 5.0, 10.0, 20.0, 40.0, 80.0)
 _WAIT_S = 0.5
 
 
@@ -54,8 +58,9 @@ class BitrateSimulator:
     """
 
     steps = CHUNKS - 1
-    features = 22
+    features = 30
     actions = 6
+    insight = len(_AHEAD_S)
 
     def __init__(self, sizes: Floats | None = None, *, jitter: bool = False) -> None:
         self.sizes_mbit = (chunk_sizes() if sizes is None else np.asarray(sizes, dtype=float)) * 8e-6
@@ -77,7 +82,7 @@ class BitrateSimulator:
         return self._begin(bank_of_traces(traces), rtt, limit, start=np.zeros(count), seeds=seeds)
 
     def _begin(self, bank: TraceBank, rtt: Floats, limit: Floats, *, start: Floats, seeds: Seeds) -> Floats:
-        count = len(rtt)
+        count = self.from_space = len(rtt)
         self._bank, self._rtt, self.limit_s, self._time, self._seeds = bank, rtt, limit, start, seeds
         self.buffer_s = np.zeros(count)
         self.last_level: Ints = np.zeros(count, dtype=np.int64)
@@ -86,6 +91,7 @@ class BitrateSimulator:
         self.levels = np.zeros((count, CHUNKS), dtype=np.int64)
         self.stalls = np.zeros((count, CHUNKS))
         self.rewards = np.zeros((count, CHUNKS))
+        self._mean, self._errors = np.ones(count), np.zeros((count, CHUNKS))
         return self.step(self.last_level)[0]
 
     def step(self, actions: AnyArray) -> tuple[Floats, Floats]:
@@ -114,6 +120,11 @@ class BitrateSimulator:
         self.levels[:, k], self.stalls[:, k], self.rewards[:, k] = level, stall, reward
         self.throughputs[:, k], self.downloads[:, k] = size / took, took
         self.last_level, self.chunk = level, k + 1
+        if self.observe:
+            actual = self.throughputs[:, k]
+            self._errors[:, k] = np.abs(self._mean - actual) / actual if k else 0.0
+            recent = self.throughputs[:, max(0, k + 1 - _PAST) : k + 1]
+            self._mean = recent.shape[1] / (1 / recent).sum(axis=1)
 
     def _features(self) -> Floats:
         k, count = self.chunk, len(self.buffer_s)
@@ -130,7 +141,18 @@ class BitrateSimulator:
             seen[:, 14:20] = self.sizes_mbit[k] / 8
         seen[:, 20] = (CHUNKS - k) / CHUNKS
         seen[:, 21] = np.minimum(self.limit_s, 100.0) / 50
+        # What a planner looks at: the cautious estimate of the rate, and how long each level would take by it, as a
+        # share of the buffer. A small network finds ratios of its inputs only slowly.
+        worst = self._errors[:, max(0, k - _PAST) : k].max(axis=1)
+        seen[:, 22], seen[:, 23] = np.log1p(worst), np.log1p(self.buffer_s) / 2
+        if k < CHUNKS:
+            took = self.sizes_mbit[k] * ((1 + worst) / self._mean)[:, None]
+            seen[:, 24:30] = np.clip(np.log((took + 0.1) / (self.buffer_s[:, None] + 0.1)), -3.0, 3.0) / 2
         return seen
+
+    def foresee(self) -> Floats:
+        """Mean rates of the next 2 to 80 s, on the scale of the throughputs in the features."""
+        return np.column_stack([np.log1p(self._bank.mean_ahead(self._time, span) * 4) / 2 for span in _AHEAD_S])
 
     def score(self) -> Floats:
         """The published mean: the rewards of chunks 2 to 48, divided by 48."""

@@ -36,7 +36,7 @@ class TraceBank:
     def __init__(self, edges: Floats, rates: Floats, capacity: Floats, *, starts: Ints) -> None:
         first, last = starts[:-1], starts[1:] - 1
         self.capacity = capacity
-        self.edges, self.rates = edges, rates
+        self.edges, self.rates, self.starts = edges, rates, starts
         self.period = edges[last]
         self.total = self.capacity[last]
         self._first, self._last = first, last
@@ -50,6 +50,14 @@ class TraceBank:
         keys = time / self.period + self._offset
         index = np.clip(np.searchsorted(self._edge_keys, keys, side="right") - 1, self._first, self._last)
         result: Floats = self.capacity[index] + (time - self.edges[index]) * self.rates[index]
+        return result
+
+    def mean_ahead(self, time: Floats, span_s: float) -> Floats:
+        """Mean rate in Mbit/s over the ``span_s`` seconds after ``time``."""
+        end = time + span_s
+        rounds = np.floor(end / self.period)
+        ahead = rounds * self.total + self.delivered(end - rounds * self.period) - self.delivered(time)
+        result: Floats = np.maximum(ahead, 0.0) / span_s
         return result
 
     def finish(self, target: Floats) -> Floats:
@@ -72,6 +80,14 @@ def bank_of_traces(traces: Sequence[Trace]) -> TraceBank:
     rates = np.concatenate([np.append(trace.mbps, 0.0) for trace in traces])
     sums = [np.append(0.0, np.cumsum(np.diff(trace.edges_s) * trace.mbps)) for trace in traces]
     return TraceBank(edges, rates, np.concatenate(sums), starts=starts)
+
+
+def join_banks(first: TraceBank, second: TraceBank) -> TraceBank:
+    """The sessions of the first bank, then those of the second."""
+    starts = np.concatenate([first.starts, first.starts[-1] + second.starts[1:]])
+    parts = ((getattr(first, name), getattr(second, name)) for name in ("edges", "rates", "capacity"))
+    edges, rates, capacity = (np.concatenate(pair) for pair in parts)
+    return TraceBank(edges, rates, capacity, starts=starts)
 
 
 def bank_of_steps(low: Floats, high: Floats, interval: Floats, *, duration_s: float, seeds: Seeds) -> TraceBank:

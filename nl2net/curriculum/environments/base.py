@@ -19,6 +19,10 @@ class Simulator(Protocol):
         Decisions in a session.
     features, actions : int
         Width of what a learned policy sees, number of its choices.
+    insight : int
+        Width of `foresee`.
+    from_space : int
+        So many of the first sessions follow the given points; the others are generated traces.
     observe : bool
         Rules read the simulator's state; switched off, no time is spent on features.
     """
@@ -26,6 +30,8 @@ class Simulator(Protocol):
     steps: int
     features: int
     actions: int
+    insight: int
+    from_space: int
     observe: bool
 
     def reset(self, points: Floats, seeds: Seeds) -> Floats:
@@ -34,6 +40,10 @@ class Simulator(Protocol):
 
     def step(self, actions: AnyArray) -> tuple[Floats, Floats]:
         """Act in every session; returns features and rewards."""
+        ...
+
+    def foresee(self) -> Floats:
+        """What is about to come, shape (sessions, insight): for the critic in training, never for a policy."""
         ...
 
     def score(self) -> Floats:
@@ -58,7 +68,15 @@ class Policy(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Learning:
-    """Settings of the learner that differ by case."""
+    """Settings of the learner that differ by case.
+
+    Attributes
+    ----------
+    teacher : str, optional
+        Rule that the network imitates before it learns by reward; none for a cold start.
+    lessons : int
+        Episodes of imitation; each of them counts as environment steps like any other.
+    """
 
     hidden: int = 128
     gamma: float = 0.99
@@ -69,6 +87,11 @@ class Learning:
     scale: float = 5.0
     steps: int = 3_000_000
     sessions: int = 256
+    minibatches: int = 4
+    rate: float = 1e-3
+    entropy: float = 0.05
+    teacher: str | None = None
+    lessons: int = 4
 
 
 @dataclass(frozen=True, slots=True)

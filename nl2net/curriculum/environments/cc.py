@@ -26,6 +26,8 @@ SUBSTEPS = 10
 SHORTEST_S = 0.05
 MIN_RATE, MAX_RATE = 5.0, 20_000.0
 HISTORY = 10
+# How many intervals ahead the critic sees.
+_AHEAD = (1, 3, 10)
 # A learned policy multiplies its rate by 1 + a, or divides by 1 - a when a is negative.
 CHANGES = np.array([-1.0, -0.5, -0.2, -0.1, -0.03, 0.0, 0.03, 0.1, 0.2, 0.5, 1.0])
 _FACTORS = np.where(CHANGES < 0, 1 / (1 + np.abs(CHANGES)), 1 + CHANGES)
@@ -66,6 +68,7 @@ class CongestionSimulator:
     steps = INTERVALS
     features = 3 * HISTORY + 1
     actions = len(CHANGES)
+    insight = len(_AHEAD) + 3
 
     def __init__(self) -> None:
         self.observe = True
@@ -96,7 +99,7 @@ class CongestionSimulator:
 
     def begin(self, capacity: Floats, delay_s: Floats, *, loss: Floats, queue: Floats, seeds: Seeds) -> Floats:
         """Sessions from capacities in packets per second, shape (150 intervals x 10 sub-steps, sessions)."""
-        count = capacity.shape[1]
+        count = self.from_space = capacity.shape[1]
         # Far below any sender's least rate, but no division by zero while the link is down.
         self._capacity = np.maximum(capacity, 0.1)
         self.seeds = seeds
@@ -175,6 +178,15 @@ class CongestionSimulator:
         flat = self._seen.reshape(len(self.rate), -1)
         # The weight of latency against throughput depends on the path: the policy must know its least round trip.
         return np.column_stack([flat - np.tile([0.0, 1.0, 1.0], HISTORY), 5 * self.min_rtt_s])
+
+    def foresee(self) -> Floats:
+        """Coming capacities against the present rate and the session's mean, the standing queue, and the loss."""
+        first = min(self.place, INTERVALS - 1) * SUBSTEPS
+        ahead = [self._capacity[first : first + count * SUBSTEPS].mean(axis=0) for count in _AHEAD]
+        ratios = [np.log(capacity / self.rate) for capacity in ahead]
+        queue = np.minimum(self.queue / ahead[0], 10.0)
+        share = np.log(self.rate / np.maximum(self.mean_capacity, 0.1))
+        return np.column_stack([*ratios, share, queue, 10 * self.loss])
 
     def score(self) -> Floats:
         """Mean reward of an interval."""

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from nl2net.curriculum.arrays import AnyArray, Floats, Seeds
+from nl2net.curriculum.environments.lb_bound import flow_bound
 from nl2net.curriculum.streams import uniforms
 
 WORKERS = 3
@@ -22,6 +23,8 @@ JOBS = 200
 SMALLEST = 10.0
 _PARETO_SHAPE, _PARETO_CAP = 2.0, 30.0
 _ORDERS = np.array([[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]])
+# How many jobs ahead the critic sees.
+_AHEAD = (1, 3, 10, 30, 100)
 _RATIOS = np.array([1 / 3, 1.0, 3.0])
 
 
@@ -43,8 +46,9 @@ class BalancerSimulator:
         Size of the job to place.
     """
 
-    features = 7
+    features = 9
     actions = WORKERS
+    insight = 2 * len(_AHEAD)
 
     def __init__(self, jobs: int = JOBS) -> None:
         self.steps = jobs
@@ -72,6 +76,9 @@ class BalancerSimulator:
         self._total_rate = rates.sum(axis=1)
         self._pooled = sizes.mean(axis=1) / self._total_rate
         self._place = 0
+        self.from_space = len(rates)
+        self._work = np.vstack([np.zeros(len(rates)), np.cumsum(self._sizes, axis=0)])
+        self._clock = np.cumsum(self._gaps, axis=0)
         self.steps = sizes.shape[1]
         self._rows = np.arange(len(rates))
         self.backlog_s = np.zeros(rates.shape)
@@ -107,12 +114,40 @@ class BalancerSimulator:
         unit = self._pooled[:, None]
         mine = self.job[:, None] / self.rates / unit
         job = np.log1p(self.job / (self._pooled * self._total_rate))
-        return np.column_stack([np.log1p(self.backlog_s / unit) / 3, np.log1p(mine) / 2, job])
+        # The mean gap so far, from which the load can be told; the first job has no gap that counts.
+        seen = (self._clock[self._place_now] - self._clock[0]) / max(self._place_now, 1) / self._pooled
+        left = np.full(len(self.job), 1 - self._place / self.steps)
+        return np.column_stack([np.log1p(self.backlog_s / unit) / 3, np.log1p(mine) / 2, job, np.log1p(seen), left])
+
+    @property
+    def _place_now(self) -> int:
+        return min(self._place, self.steps - 1)
+
+    def foresee(self) -> Floats:
+        """Work and time of the next 1 to 100 jobs, in units of the pooled service time."""
+        now, last = self._place_now, self.steps - 1
+        unit = self._pooled
+        ends = [min(now + count, last) for count in _AHEAD]
+        work = [(self._work[end + 1] - self._work[now + 1]) / self._total_rate / unit for end in ends]
+        time = [(self._clock[end] - self._clock[now]) / unit for end in ends]
+        result: Floats = np.log1p(np.column_stack([*work, *time])) / 2
+        return result
 
     def score(self) -> Floats:
         """Minus the log of mean flow time by pooled service time: ratios, so no overloaded system drowns the rest."""
         result: Floats = -np.log(self.flow_s / self.steps / self._pooled)
         return result
+
+    def bound(self) -> Floats:
+        """A score that no balancer can pass in these systems, not even one that knows all jobs."""
+        least = flow_bound(self.rates, np.ascontiguousarray(self._sizes.T), np.ascontiguousarray(self._gaps.T))
+        result: Floats = -np.log(least / self.steps / self._pooled)
+        return result
+
+    def coming(self, count: int) -> tuple[Floats, Floats]:
+        """Sizes of the next jobs and the gaps before them, shape (jobs, systems); for the rule that knows them."""
+        after = slice(self._place + 1, self._place + 1 + count)
+        return self._sizes[after], self._gaps[after]
 
     def parts(self) -> Mapping[str, Floats]:
         """Mean waiting and service in units of the pooled service time, as penalties."""

@@ -11,6 +11,7 @@ from nl2net.curriculum.strategies.handcrafted import Handcrafted
 from nl2net.curriculum.strategies.learnability import Learnability
 from nl2net.curriculum.strategies.plr import PrioritisedReplay
 from nl2net.curriculum.strategies.progress import Progress
+from nl2net.curriculum.strategies.tail import Tail
 from nl2net.curriculum.strategies.uniform import RandomRegions, Uniform
 from nl2net.errors import UserError
 
@@ -23,6 +24,7 @@ STRATEGIES: dict[str, Callable[[], Strategy]] = {
     "plr": PrioritisedReplay,
     "learnability": Learnability,
     "progress": Progress,
+    "tail": Tail,
 }
 
 

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path as FilePath
+from dataclasses import replace
 from typing import Any
 
 from nl2net import errors
@@ -20,11 +20,12 @@ from nl2net.emulator.interface import IDLE_S, Connect, Emulator, Pair, all_pairs
 from nl2net.emulator.kernel.channel import read_frame, write_frame
 from nl2net.emulator.kubernetes.kubectl import kubectl
 from nl2net.emulator.operations import Applied, Operation
-from nl2net.emulator.results import CommandResult, Matrix, Path, Probe, Reason, Snapshot
+from nl2net.emulator.results import CommandResult, Convergence, Matrix, Path, Probe, Reason, Snapshot
 from nl2net.emulator.topology import Topology, topology_to_json
 from nl2net.errors import Nl2netError, TimeLimit, Unavailable
 
 CALL_LIMIT_S = 120.0
+CONVERGENCE_IDLE_S = 0.1
 _OK = str(Reason.OK)
 _REASONS = {str(reason): reason for reason in Reason}
 NOT_MEASURED = ("wide-area timing",)
@@ -49,8 +50,7 @@ class KernelEmulator(Emulator):
         )
         atexit.register(self.close)
         try:
-            body = {"topology": topology_to_json(topology), "home": str(FilePath.home())}
-            self.build_s: float = self._exchange(body, CALL_LIMIT_S)["wall_s"]
+            self.build_s: float = self._exchange({"topology": topology_to_json(topology)}, CALL_LIMIT_S)["wall_s"]
         except BaseException:
             self.close()
             raise
@@ -109,7 +109,7 @@ class KernelEmulator(Emulator):
         return applied_from_json(answer)
 
     def exec(self, node: str, line: str, *, timeout_s: float = 10.0, output_bytes: int = 65536) -> CommandResult:
-        """Run a command line in bubblewrap inside the node's namespace."""
+        """Run a command line inside the node's namespace, apart from this machine."""
         name = self.topology.find(node)
         words = line.split(maxsplit=1)
         if words and words[0] == "kubectl" and self.topology.cluster is not None:
@@ -168,6 +168,28 @@ class KernelEmulator(Emulator):
         """Lead the network back to a snapshot; rules that command lines made go first."""
         self._call("drop_foreign")
         super().restore(snapshot)
+
+    def start_routing(self, protocol: str = "ospf", *, limit_s: float = 60.0) -> Convergence:
+        """Replace the routers' static routes by daemons and wait until all pairs reach."""
+        started = time.perf_counter()
+        daemons = self._call("start_routing", protocol=protocol)
+        return replace(self.wait_until_whole(limit_s=limit_s, started=started), protocol=protocol, daemons=daemons)
+
+    def stop_routing(self) -> int:
+        """End the daemons; their routes go with them."""
+        return int(self._call("stop_routing"))
+
+    def wait_until_whole(
+        self, pairs: Sequence[Pair] | None = None, *, limit_s: float = 60.0, started: float | None = None
+    ) -> Convergence:
+        """Probe until every pair answers, or the limit passes; never a fixed sleep."""
+        started = time.perf_counter() if started is None else started
+        while True:
+            matrix = self.ping_matrix(pairs, idle_s=CONVERGENCE_IDLE_S)
+            taken = time.perf_counter() - started
+            if not matrix.failed or taken > limit_s:
+                return Convergence(taken, matrix.loss)
+            time.sleep(CONVERGENCE_IDLE_S / 2)
 
     def close(self) -> None:
         """End the worker; the kernel takes the network down with it."""

@@ -8,7 +8,7 @@ import socket
 import struct
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from nl2net.emulator.kernel import names
 from nl2net.emulator.kernel.icmp import IdleClock
@@ -43,7 +43,16 @@ class Attempt:
     stage: str = ""
     rtt_ms: float | None = None
     started: float = 0.0
-    received: bytes = field(default=b"", repr=False)
+    done: bool = False
+
+
+@dataclass(slots=True)
+class Client:
+    """One socket of an attempt; a second question gives it another."""
+
+    socket: socket.socket
+    attempt: Attempt
+    received: bytes = b""
 
 
 class Servers:
@@ -123,14 +132,23 @@ class Servers:
 
 
 class ConnectRound:
-    """Up to `WINDOW` attempts in flight."""
+    """Up to `WINDOW` attempts in flight.
 
-    def __init__(self, spaces: Spaces, servers: Servers, attempts: Sequence[Attempt], resolver: str) -> None:
+    With ``again``, what is silent after a first wait is looked up and connected a second time: the kernel repeats a
+    lost SYN only after a second, and one lost packet is no closed port.
+    """
+
+    def __init__(
+        self, spaces: Spaces, servers: Servers, attempts: Sequence[Attempt], resolver: str, *, again: bool = True
+    ) -> None:
         self._spaces, self._servers, self._attempts, self._resolver = spaces, servers, attempts, resolver
+        self._again = again
+        self._left = len(attempts)
+        self._slowest = 0.0
         self._poll = select.epoll()
         for descriptor in servers.descriptors():
             self._poll.register(descriptor, select.EPOLLIN)
-        self._clients: dict[int, tuple[socket.socket, Attempt]] = {}
+        self._clients: dict[int, Client] = {}
         self._lookups: dict[int, socket.socket] = {}
         self._waiting: dict[tuple[int, int], Attempt] = {}
         self._by_source: dict[str, socket.socket] = {}
@@ -138,23 +156,32 @@ class ConnectRound:
     def run(self, idle_s: float) -> None:
         """Start all attempts and serve until none is open or nothing happens any more."""
         try:
-            for position, attempt in enumerate(self._attempts):
-                attempt.started = time.perf_counter()
-                if attempt.name:
-                    self._look_up(position, attempt)
-                else:
-                    self._connect(attempt)
-                if position % 32 == 31:
-                    self._step(0)
+            self._start_all()
             clock = IdleClock(idle_s)
-            while (self._clients or self._waiting) and not clock.over:
+            while self._left and not clock.over:
                 clock.note(self._step(clock.slice_s))
+                clock.saw(self._slowest)
+                if self._again and clock.again:
+                    self._again = False
+                    self._start_all()
         finally:
             self._poll.close()
-            for made, _ in self._clients.values():
-                made.close()
+            for client in self._clients.values():
+                client.socket.close()
             for lookup in self._lookups.values():
                 lookup.close()
+
+    def _start_all(self) -> None:
+        for position, attempt in enumerate(self._attempts):
+            if attempt.done:
+                continue
+            attempt.started = time.perf_counter()
+            if attempt.name and not attempt.stage:
+                self._look_up(position, attempt)
+            else:
+                self._connect(attempt)
+            if position % 32 == 31:
+                self._step(0)
 
     def _look_up(self, position: int, attempt: Attempt) -> None:
         made = self._by_source.get(attempt.source)
@@ -176,10 +203,10 @@ class ConnectRound:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
         code = made.connect_ex((attempt.address, attempt.port))
         if code not in {0, errno.EINPROGRESS}:
-            attempt.reason = _ERRORS.get(code, Reason.TIMEOUT)
             made.close()
+            self._fail(attempt, _ERRORS.get(code, Reason.TIMEOUT))
             return
-        self._clients[made.fileno()] = (made, attempt)
+        self._clients[made.fileno()] = Client(made, attempt)
         self._poll.register(made.fileno(), select.EPOLLIN)
 
     def _step(self, wait_s: float) -> bool:
@@ -204,39 +231,68 @@ class ConnectRound:
             if attempt is None:
                 continue
             if not address:
-                attempt.reason = Reason.NAME
+                self._finish(attempt, Reason.NAME)
                 continue
             attempt.stage, attempt.address = "dns", address
             self._connect(attempt)
 
     def _read(self, descriptor: int) -> None:
-        made, attempt = self._clients[descriptor]
+        client = self._clients[descriptor]
+        attempt = client.attempt
         try:
-            data = made.recv(256)
+            data = client.socket.recv(256)
         except BlockingIOError:
             return
         except OSError as error:
-            attempt.reason = _ERRORS.get(error.errno or 0, Reason.TIMEOUT)
             self._drop(descriptor)
+            self._fail(attempt, _ERRORS.get(error.errno or 0, Reason.TIMEOUT))
             return
-        attempt.stage = "connect"
-        attempt.received += data
-        if data and not attempt.received.endswith(b"\n"):
+        client.received += data
+        if not attempt.done:
+            attempt.stage = "connect"
+        if data and not client.received.endswith(b"\n"):
             return
-        attempt.rtt_ms = (time.perf_counter() - attempt.started) * 1000
-        right = attempt.received.decode(errors="replace").strip() in attempt.banners
-        attempt.reason = Reason.OK if right else Reason.WRONG
-        attempt.stage = "banner" if right else "connect"
         self._drop(descriptor)
+        if not attempt.done:  # else its other socket was faster
+            self._judge(attempt, client.received)
+
+    def _judge(self, attempt: Attempt, received: bytes) -> None:
+        taken = time.perf_counter() - attempt.started
+        attempt.rtt_ms = taken * 1000
+        self._slowest = max(self._slowest, taken)
+        right = received.decode(errors="replace").strip() in attempt.banners
+        attempt.stage = "banner" if right else "connect"
+        self._finish(attempt, Reason.OK if right else Reason.WRONG)
+
+    def _fail(self, attempt: Attempt, reason: Reason) -> None:
+        """Note a failure; one that only ARP or silence stands behind waits for the second question."""
+        if attempt.done:
+            return
+        attempt.reason = reason
+        if reason not in {Reason.HOST_UNREACHABLE, Reason.TIMEOUT} or not self._again:
+            self._finish(attempt, reason)
+
+    def _finish(self, attempt: Attempt, reason: Reason) -> None:
+        if not attempt.done:
+            attempt.reason, attempt.done = reason, True
+            self._left -= 1
 
     def _drop(self, descriptor: int) -> None:
-        made, _ = self._clients.pop(descriptor)
+        client = self._clients.pop(descriptor)
         self._poll.unregister(descriptor)
-        made.close()
+        client.socket.close()
 
 
-def connect(spaces: Spaces, servers: Servers, attempts: Sequence[Attempt], *, resolver: str, idle_s: float) -> None:
+def connect(
+    spaces: Spaces,
+    servers: Servers,
+    attempts: Sequence[Attempt],
+    *,
+    resolver: str,
+    idle_s: float,
+    again: bool = True,
+) -> None:
     """Carry out all attempts; each holds its own outcome afterwards."""
     servers.drain()
     for start in range(0, len(attempts), WINDOW):
-        ConnectRound(spaces, servers, attempts[start : start + WINDOW], resolver).run(idle_s)
+        ConnectRound(spaces, servers, attempts[start : start + WINDOW], resolver, again=again).run(idle_s)

@@ -7,24 +7,32 @@ far end, byte rate by ``tc tbf``, delay and jitter by a relay.
 from __future__ import annotations
 
 import os
-import select
 import signal
-import socket
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
 
 from nl2net.emulator.kernel import relay
+from nl2net.emulator.kernel.measure import (
+    Line,
+    delays,
+    judge_delay,
+    judge_limit,
+    judge_loss,
+    judge_rate,
+    lost_share,
+    send_frames,
+    throughput,
+)
 from nl2net.emulator.kernel.spaces import RETRANSMISSION_MS, Spaces, set_retransmission
 from nl2net.emulator.operations import SetImpairment
 from nl2net.emulator.topology import Topology
 
 _FIELDS = ("loss", "delay_ms", "jitter_ms", "rate_kbit", "packets_s")
 _TABLE = "netdev nl2net_impair"
-_TEST_TYPE = bytes.fromhex("88b5")
-_LOSS_FRAMES, _DELAY_FRAMES = 400, 5
+LOSS_FRAMES = 400
 
 
 @dataclass(slots=True)
@@ -56,6 +64,11 @@ class Impairments:
         """What all delays together may add to one exchange; probes wait so much longer."""
         return 2 * sum(item.values["delay_ms"] + item.values["jitter_ms"] for item in self._active.values()) / 1000
 
+    @property
+    def lossy(self) -> bool:
+        """Whether packets get lost on purpose; then no probe is repeated, for the loss is what is measured."""
+        return any(item.values[name] for item in self._active.values() for name in ("loss", "rate_kbit", "packets_s"))
+
     def apply(self, operation: SetImpairment) -> tuple[str, str]:
         """Set or remove an impairment: the class of the refusal or empty, and what was measured."""
         key = (operation.node, operation.interface)
@@ -66,7 +79,7 @@ class Impairments:
         values = {name: getattr(operation, name) for name in _FIELDS}
         try:
             self._set(key, values)
-            refusal, detail = self._measure(key, values)
+            refusal, detail = self._measure(key, self._active[key])
         except OSError as error:
             refusal, detail = "unsupported", str(error)
         if refusal:
@@ -139,6 +152,8 @@ class Impairments:
             return
         if item.process:
             _end(item.process)
+        if item.values["delay_ms"] or item.values["jitter_ms"]:
+            set_retransmission(self._spaces, RETRANSMISSION_MS + int(1000 * self.round_trip_s))
         if item.values["rate_kbit"] or item.netem:
             self._spaces.run(key[0], ["tc", "qdisc", "del", "dev", key[1], "root"])
         far_node, far_interface = self._far[key]
@@ -147,35 +162,43 @@ class Impairments:
         except OSError:
             return  # this impairment needed no rule
 
-    def _measure(self, key: tuple[str, str], values: dict[str, float]) -> tuple[str, str]:
-        """Send test frames over the link and compare what arrives with what was asked."""
+    def _measure(self, key: tuple[str, str], item: Impaired) -> tuple[str, str]:
+        """Send test frames over the link and compare what arrives with what was asked; all that can be told apart."""
+        values, details = item.values, []
+        if values["delay_ms"] or values["jitter_ms"]:
+            with self._line(key) as line:
+                details.append(judge_delay(delays(line, values, relayed=not item.netem), values))
+        elif values["rate_kbit"]:
+            with self._line(key) as line:
+                details.append(judge_rate(throughput(line, values["rate_kbit"]), values["rate_kbit"]))
+        if values["loss"] and not values["rate_kbit"]:
+            details.append(judge_loss(self._share_lost(key, item, LOSS_FRAMES), values["loss"]))
+        elif values["packets_s"]:
+            details.append(judge_limit(self._share_lost(key, item, int(min(values["packets_s"] * 2 + 20, 2000)))))
+        refusal = next((found for found, _ in details if found), "")
+        return refusal, "measured: " + ", ".join(text for _, text in details)
+
+    @contextmanager
+    def _line(self, key: tuple[str, str]) -> Iterator[Line]:
         far_node, far_interface = self._far[key]
         with self._spaces.inside(far_node):
             arrivals = relay.packet_socket(far_interface)  # a bridge hides frames from sockets of one type
         with self._spaces.inside(key[0]):
             departures = relay.packet_socket(key[1], kind=0)
         with arrivals, departures:
-            if values["delay_ms"] or values["jitter_ms"]:
-                return _judge_delay(_delays(arrivals, departures, values), values)
-            if values["rate_kbit"]:
-                return _judge_rate(_throughput(arrivals, departures, values["rate_kbit"]), values["rate_kbit"])
-        return self._measure_drops(key, values)
+            yield Line(arrivals, departures)
 
-    def _measure_drops(self, key: tuple[str, str], values: dict[str, float]) -> tuple[str, str]:
-        with self._spaces.inside(key[0]):
-            departures = relay.packet_socket(key[1], kind=0)
-        count = _LOSS_FRAMES if values["loss"] else int(min(values["packets_s"] * 2 + 20, 2000))
+    def _share_lost(self, key: tuple[str, str], item: Impaired, count: int) -> float:
+        """Share of test frames that were dropped: counted by the rule, or by what arrives where netem drops."""
+        delay_s = (item.values["delay_ms"] + item.values["jitter_ms"]) / 1000
+        if item.netem and not item.values["packets_s"]:
+            with self._line(key) as line:
+                return lost_share(line, count, wait_s=delay_s + 0.2)
         before = self._dropped(key)
-        with departures:
-            for number in range(count):
-                departures.send(relay.test_frame(number, 60))
-        share = (self._dropped(key) - before) / count
-        low, high = 0.05, 1.0
-        if values["loss"]:
-            margin = 5 * (max(values["loss"] * (1 - values["loss"]), 0.0001) / count) ** 0.5
-            low, high = values["loss"] - margin, values["loss"] + margin
-        detail = f"measured: {share:.1%} of {count} test frames dropped"
-        return ("" if low <= share <= high + 1e-9 else "no-effect"), detail
+        with self._line(key) as line:
+            send_frames(line, count)
+            time.sleep(delay_s * 1.2 + (0.05 if delay_s else 0))
+        return (self._dropped(key) - before) / count
 
     def _dropped(self, key: tuple[str, str]) -> int:
         far_node, far_interface = self._far[key]
@@ -216,60 +239,3 @@ def _netem_works(spaces: Spaces, key: tuple[str, str]) -> bool:
         except OSError:
             known.append(False)
     return known[0]
-
-
-def _arrive(arrivals: socket.socket, wait_s: float) -> list[tuple[float, int]]:
-    found: list[tuple[float, int]] = []
-    with select.epoll() as poll:
-        poll.register(arrivals.fileno(), select.EPOLLIN)
-        if not poll.poll(wait_s):
-            return found
-    while True:
-        try:
-            data, sender = arrivals.recvfrom(2048)
-        except BlockingIOError:
-            return found
-        if sender[2] != relay.OUTGOING and data[12:14] == _TEST_TYPE:
-            found.append((time.monotonic(), int.from_bytes(data[14:18], "big") if data[6:12] == relay.MARK else -1))
-
-
-def _delays(arrivals: socket.socket, departures: socket.socket, values: dict[str, Any]) -> list[float]:
-    found: list[float] = []
-    limit = (values["delay_ms"] + values["jitter_ms"]) / 1000 + 0.5
-    for number in range(_DELAY_FRAMES):
-        started = time.monotonic()
-        departures.send(relay.test_frame(number, 60))
-        while time.monotonic() - started < limit:
-            late = [moment - started for moment, sequence in _arrive(arrivals, limit) if sequence == number]
-            if late:
-                found.append(late[0] * 1000)
-                break
-    return found
-
-
-def _judge_delay(found: list[float], values: dict[str, Any]) -> tuple[str, str]:
-    if not found:
-        return "no-effect", "measured: no delayed frame arrived"
-    middle = sorted(found)[len(found) // 2]
-    low = values["delay_ms"] - values["jitter_ms"]
-    detail = f"measured: {middle:.1f} ms one way (median of {len(found)})"
-    return ("" if middle >= low * 0.9 else "no-effect"), detail
-
-
-def _throughput(arrivals: socket.socket, departures: socket.socket, rate_kbit: float) -> float:
-    size, span, pause = 1000, 0.3, 0.005
-    per_pause = min(int(rate_kbit * 1000 / 8 * pause * 2 / size) + 1, 200)
-    count, number = 0, 0
-    started = time.monotonic()
-    while time.monotonic() - started < span:
-        for _ in range(per_pause):  # twice the rate, in small portions: a queue would drop one large burst
-            number += 1
-            with suppress(OSError):
-                departures.send(relay.test_frame(number, size))
-        count += len(_arrive(arrivals, pause))
-    return count * size * 8 / span / 1000
-
-
-def _judge_rate(found: float, rate_kbit: float) -> tuple[str, str]:
-    detail = f"measured: {found:.0f} kbit/s"
-    return ("" if 0 < found <= rate_kbit * 1.5 + 150 else "no-effect"), detail

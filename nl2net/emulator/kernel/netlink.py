@@ -22,7 +22,9 @@ NEWRULE, DELRULE, GETRULE = 32, 33, 34
 ERROR, DONE = 2, 3
 REQUEST, ACK, EXCL, CREATE, APPEND, DUMP = 0x001, 0x004, 0x200, 0x400, 0x800, 0x300
 IFF_UP = 1
-IFF_RUNNING = 0x40
+# Operational states (RFC 2863): up, and what an administrator set on purpose; no carrier on this or the other side.
+CARRYING = frozenset({4, 5, 6})
+WITHOUT_CARRIER = frozenset({1, 2, 3, 4, 5})
 MAIN_TABLE = 254
 PROTO_KERNEL, PROTO_STATIC = 2, 4
 SCOPE_UNIVERSE, SCOPE_LINK, SCOPE_NOWHERE = 0, 253, 255
@@ -248,10 +250,20 @@ def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
         offset += (length + 3) & ~3
 
 
-def link_flags(link: Netlink) -> Iterator[tuple[int, int]]:
-    """Index and flags of every interface."""
+@dataclass(frozen=True, slots=True)
+class LinkState:
+    """Whether an interface is meant to be up, and its operational state."""
+
+    index: int
+    up: bool
+    operational: int
+
+
+def link_states(link: Netlink) -> Iterator[LinkState]:
+    """State of every interface."""
     for record in link.dump(GETLINK, _ifinfo(0), 16):
-        yield struct.unpack_from("=iI", record.fixed, 4)
+        index, flags = struct.unpack_from("=iI", record.fixed, 4)
+        yield LinkState(index, bool(flags & IFF_UP), record.attributes[16][0])
 
 
 def forget_neighbours(link: Netlink) -> None:

@@ -12,6 +12,7 @@ from nl2net.emulator.kernel.connect import Attempt, Servers, connect
 from nl2net.emulator.kernel.icmp import Answer, Echo, ping
 from nl2net.emulator.kernel.impairment import Impairments
 from nl2net.emulator.kernel.policies import ClusterRules
+from nl2net.emulator.kernel.routing import Daemons
 from nl2net.emulator.kernel.shell import run_line
 from nl2net.emulator.kernel.spaces import build_spaces, wait_for_links
 from nl2net.emulator.kernel.state import read_state
@@ -35,12 +36,12 @@ Outcome = tuple[str, str, float | None]
 class Network:
     """Everything that runs in the worker."""
 
-    def __init__(self, topology: Topology, *, home: str = "") -> None:
+    def __init__(self, topology: Topology) -> None:
         self.topology = topology
-        self._home = home
         self.spaces = build_spaces(topology)
         self._servers = Servers(self.spaces, self._resolve)
         self._impairments = Impairments(self.spaces, topology)
+        self._daemons = Daemons(self.spaces, topology)
         self._rules: ClusterRules | None = None
         self._changed = False
         if topology.cluster is not None:
@@ -107,7 +108,8 @@ class Network:
         """Reason, place and time per pair."""
         echoes = [Echo(source, self._address(target)) for source, target in pairs]
         self._settle()
-        answers = ping(self.spaces, echoes, idle_s + self._impairments.round_trip_s)
+        patience = idle_s + self._impairments.round_trip_s
+        answers = ping(self.spaces, echoes, patience, again=not self._impairments.lossy)
         return [(str(answer.reason), self._place_of(answer), answer.rtt_ms) for answer in answers]
 
     def _address(self, target: str) -> str:
@@ -130,9 +132,10 @@ class Network:
         address = self._address(target)
         self._settle()
         patience = idle_s + self._impairments.round_trip_s
+        again = not self._impairments.lossy
         hops = [Hop(source, self.topology.address(source))]
         for ttl in range(1, MAX_TTL + 1):
-            answer = ping(self.spaces, [Echo(source, address, ttl)], patience)[0]
+            answer = ping(self.spaces, [Echo(source, address, ttl)], patience, again=again)[0]
             place = self._place(answer.place)
             if answer.reason in {Reason.TTL_EXCEEDED, Reason.OK}:
                 hops.append(Hop(place, answer.place))
@@ -146,7 +149,8 @@ class Network:
         attempts = [self._attempt(source, target, port, resolve) for source, target, port in pairs]
         open_ones = [attempt for attempt in attempts if attempt.reason is not Reason.NAME]
         patience = idle_s + self._impairments.round_trip_s
-        connect(self.spaces, self._servers, open_ones, resolver=DNS_SERVICE.address, idle_s=patience)
+        again = not self._impairments.lossy
+        connect(self.spaces, self._servers, open_ones, resolver=DNS_SERVICE.address, idle_s=patience, again=again)
         return [(str(attempt.reason), attempt.stage, attempt.rtt_ms) for attempt in attempts]
 
     def _attempt(self, source: str, target: str, port: int, resolve: bool) -> Attempt:
@@ -178,12 +182,19 @@ class Network:
         """Run a command line inside a node."""
         self._changed = True
         self.spaces[node].programs_ran = True
-        return run_line(
-            self.spaces, self._servers, (node, line), timeout_s=timeout_s, limit=output_bytes, home=self._home
-        )
+        return run_line(self.spaces, self._servers, (node, line), timeout_s=timeout_s, limit=output_bytes)
+
+    def start_routing(self, protocol: str) -> int:
+        """Start a routing daemon on every router."""
+        return self._daemons.start(protocol)
+
+    def stop_routing(self) -> int:
+        """End the routing daemons."""
+        return self._daemons.stop()
 
     def close(self) -> None:
         """End helper processes and drop the namespaces."""
+        self._daemons.stop()
         self._impairments.close()
         self._servers.close()
         self.spaces.close()

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import resource
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from nl2net.emulator.kernel import netlink, system
 from nl2net.emulator.topology import LOOPBACK, Link, Node, NodeKind, StaticRoute, Topology
+from nl2net.errors import Unavailable
 
 BRIDGE_INDEX = 2
 FIRST_INDEX = 10
 RETRANSMISSION_MS = 40
-LINK_WAIT_S = 2.0
+ARP_REQUESTS = 5  # 200 ms: a next hop counts as dead only after a pause that a busy machine does not make
+LINK_WAIT_S = 20.0
 WAITING_BYTES = 1 << 24  # all pings of a matrix may wait for one ARP answer
 # Programs live where an ordinary user's PATH often does not look.
 PROGRAM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -153,7 +156,10 @@ def build_spaces(topology: Topology) -> Spaces:
     for space in spaces:
         _address(topology, spaces, space, routes.get(space.name, []))
     set_retransmission(spaces, RETRANSMISSION_MS)
-    wait_for_links(topology, spaces)
+    late = wait_for_links(topology, spaces)
+    if late:
+        spaces.close()
+        raise Unavailable(f"the kernel did not bring up {len(late)} links within {LINK_WAIT_S:.0f} s: {late[0]}")
     return spaces
 
 
@@ -167,6 +173,9 @@ def _configure(node: Node) -> None:
 
 
 def _wire(topology: Topology, spaces: Spaces) -> None:
+    # The two ends of a link need different numbers: to the kernel, an interface with the number of its peer is its own
+    # lower device, and a change of its carrier waits for up to a second.
+    numbers = itertools.count(FIRST_INDEX)
     pending: dict[str, list[netlink.Request]] = {name: [] for name in spaces.by_name}
     bridged: dict[str, list[netlink.Request]] = {name: [] for name in spaces.by_name}
     for space in spaces:
@@ -177,7 +186,7 @@ def _wire(topology: Topology, spaces: Spaces) -> None:
         ends = []
         for end in (link.a, link.b):
             space = spaces[end.node]
-            space.index[end.interface] = FIRST_INDEX + len(space.index) - 1
+            space.index[end.interface] = next(numbers)
             ends.append(netlink.End(end.interface, space.index[end.interface], link.mtu))
         far = spaces[link.b.node]
         pending[link.a.node].append(netlink.veth(ends[0], ends[1], far_network=far.descriptor))
@@ -199,26 +208,38 @@ def set_retransmission(spaces: Spaces, milliseconds: int) -> None:
             with spaces.networks.inside(space.descriptor):
                 for name in space.index:
                     system.write_sysctl(f"net/ipv4/neigh/{name}/retrans_time_ms", milliseconds)
+                    system.write_sysctl(f"net/ipv4/neigh/{name}/mcast_solicit", ARP_REQUESTS)
                     system.write_sysctl(f"net/ipv4/neigh/{name}/unres_qlen_bytes", WAITING_BYTES)
 
 
-def wait_for_links(topology: Topology, spaces: Spaces) -> None:
-    """Wait until every link with both ends up carries frames: the kernel gets there by deferred work."""
+def wait_for_links(topology: Topology, spaces: Spaces) -> list[str]:
+    """Wait until the kernel has carried every change of a link through; the links that are not there in the end.
+
+    Notes
+    -----
+    It does so by deferred work, which a busy machine delays. Flags do not show it: a new interface counts as running
+    in the state "unknown" before its queue works, and what it is given then is lost.
+    """
     limit = time.monotonic() + LINK_WAIT_S
-    while time.monotonic() < limit:
-        flags: dict[tuple[str, int], int] = {}
+    while True:
+        states: dict[tuple[str, int], netlink.LinkState] = {}
         for space in spaces:
             with spaces.link(space.name) as socket:
-                for index, value in netlink.link_flags(socket):
-                    flags[space.name, index] = value
-        if all(_carries(flags, spaces, link) for link in topology.links):
-            return
+                for state in netlink.link_states(socket):
+                    states[space.name, state.index] = state
+        late = [f"{link.a.node} - {link.b.node}" for link in topology.links if not _settled(states, spaces, link)]
+        if not late or time.monotonic() > limit:
+            return late
         time.sleep(0.002)
 
 
-def _carries(flags: dict[tuple[str, int], int], spaces: Spaces, link: Link) -> bool:
-    ends = [flags.get((end.node, spaces[end.node].index[end.interface]), 0) for end in (link.a, link.b)]
-    return not all(end & netlink.IFF_UP for end in ends) or all(end & netlink.IFF_RUNNING for end in ends)
+def _settled(states: Mapping[tuple[str, int], netlink.LinkState], spaces: Spaces, link: Link) -> bool:
+    found = [states.get((end.node, spaces[end.node].index[end.interface])) for end in (link.a, link.b)]
+    if any(state is None for state in found):
+        return True  # a command line took it away
+    ups = [state for state in found if state is not None and state.up]
+    wanted = netlink.CARRYING if len(ups) == 2 else netlink.WITHOUT_CARRIER
+    return all(state.operational in wanted for state in ups)
 
 
 def _address(topology: Topology, spaces: Spaces, space: Space, routes: list[StaticRoute]) -> None:

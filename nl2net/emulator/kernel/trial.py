@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from nl2net.emulator.kernel import netlink, system
+from nl2net.emulator.kernel import jail, netlink, shell, system
 
 _PAIR = netlink.End("trial0", 10, 1500), netlink.End("trial1", 11, 1500)
 
@@ -55,14 +55,33 @@ def _queue(*discipline: str) -> None:
     _program("tc", "qdisc", "add", "dev", "trial0", "root", *discipline)
 
 
-def _link_kind(*kind: str) -> None:
-    _pair()
-    _program("ip", "link", "add", "link", "trial0", "name", "trial2", "type", *kind)
-
-
 def _bubblewrap() -> None:
-    paths = ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
-    _program("bwrap", *paths, "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--die-with-parent", "true")
+    _program(*shell.wrap(["/bin/sh", "-c", "exit 0"]))
+
+
+def _jail() -> None:
+    """Commands in nodes where bubblewrap is missing."""
+    reader, writer = os.pipe()
+    environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin")}
+    keeper = jail.start(["/bin/sh", "-c", "exit 0"], jail.Place(environment), output=writer, limit=lambda: None)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as stream:
+        said = stream.read()
+    if os.waitpid(keeper, 0)[1]:
+        raise OSError(errno.EPERM, said.decode(errors="replace").strip().removeprefix("nl2net: ") or "it ended")
+
+
+def _bird() -> None:
+    """Whether BIRD takes a file of ours; a daemon is not started for this."""
+    text = "router id 0.0.0.1;\nprotocol device { }\nprotocol ospf v2 area0 { ipv4 { }; area 0 { }; }\n"
+    descriptor = os.memfd_create("bird.conf", 0)
+    os.write(descriptor, text.encode())
+    if shutil.which("bird") is None:
+        raise OSError(errno.ENOENT, "the program bird is not installed")
+    words = ["bird", "-p", "-c", f"/proc/self/fd/{descriptor}"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=10, check=False, pass_fds=[descriptor])
+    if done.returncode:
+        raise OSError(errno.EOPNOTSUPP, (done.stderr or done.stdout).strip()[:200])
 
 
 def _conntrack() -> None:
@@ -78,8 +97,9 @@ TRIALS: dict[str, Callable[[], None]] = {
     "conntrack": _conntrack,
     "netem": lambda: _queue("netem", "delay", "1ms"),
     "tbf": lambda: _queue("tbf", "rate", "1mbit", "burst", "32kbit", "latency", "100ms"),
-    "vlan": lambda: _link_kind("vlan", "id", "5"),
     "bubblewrap": _bubblewrap,
+    "namespaces": _jail,
+    "bird": _bird,
 }
 
 

@@ -30,6 +30,8 @@ def handlers(network: Network) -> Mapping[str, Callable[[Mapping[str, Any]], Any
         "tcp": lambda a: network.tcp(a["pairs"], a["idle_s"], a["resolve"]),
         "path": lambda a: network.path(a["source"], a["target"], a["idle_s"]).to_json(),
         "exec": lambda a: network.exec(a["node"], a["line"], a["timeout_s"], a["output_bytes"]).to_json(),
+        "start_routing": lambda a: network.start_routing(a["protocol"]),
+        "stop_routing": lambda a: network.stop_routing(),
         "drop_foreign": lambda a: network.drop_foreign(),
     }
 
@@ -49,7 +51,7 @@ def serve() -> None:
                 if network is None:
                     system.enter()
                     started = time.perf_counter()
-                    network = Network(topology_from_json(call["topology"]), home=call["home"])
+                    network = Network(topology_from_json(call["topology"]))
                     write_frame(outgoing, {"result": {"wall_s": time.perf_counter() - started}})
                 else:
                     write_frame(outgoing, {"result": handlers(network)[call["call"]](call["arguments"])})

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from nl2net.incident.assemble import Ledger, abstain_text
 from nl2net.incident.frame import Frame
 from nl2net.incident.impact.asgraph import AsGraph, graph_of_paths, graph_of_relations, parse_links, parse_relations
 from nl2net.incident.impact.cable_answer import cable_results, load_map, map_documents, speaks_of_map
-from nl2net.incident.impact.capabilities import CAPABILITIES, Material, Result
+from nl2net.incident.impact.capabilities import CAPABILITIES
+from nl2net.incident.impact.material import Material, Result
+from nl2net.incident.impact.programs import Programs, shown
 from nl2net.incident.impact.updates import parse_updates
 from nl2net.incident.origins import Origins
 from nl2net.incident.recording import Shelf
@@ -107,7 +110,7 @@ def _has(material: Material, needs: str) -> bool:
     return material.stream is not None and (needs == "stream" or material.relations is not None)
 
 
-def answer_from_data(corpus: Shelf, frame: Frame) -> Report | None:
+def answer_from_data(corpus: Shelf, frame: Frame, programs: Programs | None = None) -> Report | None:
     """A computed report, or ``None`` if the question speaks of no data file of the corpus.
 
     Parameters
@@ -116,15 +119,18 @@ def answer_from_data(corpus: Shelf, frame: Frame) -> Report | None:
         With data files among its documents.
     frame : Frame
         The question.
+    programs : Programs, optional
+        Runs event models as programs in the sandbox as well.
     """
     if speaks_of_map(frame.question) and (tables := map_documents(corpus)):
-        computed = cable_results(frame, load_map(corpus, tables))
+        computed = cable_results(frame, load_map(corpus, tables), programs)
         if computed:
             return _report(frame, computed, tables, Ledger(corpus, Origins([])))
     files = data_documents(corpus, frame)
     if not files:
         return None
     material, used = _material(corpus, frame, files)
+    material = replace(material, programs=programs)
     wanted = [c for c in CAPABILITIES if c.answers.search(frame.question)]
     results = [r for c in wanted if _has(material, c.needs) for r in c.compute(material)]
     if not results:
@@ -162,13 +168,15 @@ def _report(frame: Frame, results: Sequence[Result], used: Sequence[Document], l
                 "",
                 "computation",
                 source_class="computation",
-                program=result.program,
+                program=result.source or result.program,
                 inputs=inputs,
                 output=result.value,
                 assumption=result.assumption,
             )
         )
         lines.append(f"{result.name}: {result.text} [{identity}: {result.program} over {', '.join(inputs)}]")
+        if result.source:
+            lines += [f"The program of {identity}, as it ran in the sandbox:", shown(result.source)]
         findings.append(Statement(f"{result.name}: {result.text}", (identity,)))
         slots.append(
             SlotResult(Slot(result.name, "computed", frame.question), "settled", result.value, "", (identity,), 0.95)

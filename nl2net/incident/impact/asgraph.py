@@ -88,6 +88,20 @@ class AsGraph:
         kept = max(rest, key=lambda part: len(part & whole), default=set())
         return tuple(sorted(whole - gone - kept))
 
+    def cut_off_without(self, links: Iterable[tuple[int, int]]) -> tuple[int, ...]:
+        """ASes of the largest part that are no longer in it once links are gone.
+
+        Examples
+        --------
+        >>> AsGraph({1: {2, 3}, 2: {1, 3}, 3: {1, 2, 4}, 4: {3}}).cut_off_without([(3, 4)])
+        (4,)
+        """
+        gone = {frozenset(link) for link in links}
+        rest = AsGraph({a: {b for b in found if frozenset((a, b)) not in gone} for a, found in self.neighbours.items()})
+        whole = self.components()[0]
+        kept = max(rest.components(), key=lambda part: len(part & whole), default=set())
+        return tuple(sorted(whole - kept))
+
     def largest_cut(self) -> tuple[int, tuple[int, ...]]:
         """The AS whose removal cuts off the most others, and which."""
         whole = self.components()[0]

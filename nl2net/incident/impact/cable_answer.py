@@ -10,8 +10,16 @@ from nl2net.incident.claims import mentions
 from nl2net.incident.frame import Frame
 from nl2net.incident.impact import repeaters
 from nl2net.incident.impact.cables import CableMap, parse_tables
-from nl2net.incident.impact.capabilities import Result
-from nl2net.incident.impact.events import CableList, Circle, EventModel, Impact, LatitudeBand, assess
+from nl2net.incident.impact.events import CableList, Circle, EventModel, Impact, LatitudeBand, SiteList, assess
+from nl2net.incident.impact.material import Result
+from nl2net.incident.impact.programs import (
+    Checked,
+    Programs,
+    cable_graph,
+    check_value,
+    impact_program,
+    repeater_program,
+)
 from nl2net.incident.recording import Shelf
 from nl2net.incident.records import Document
 
@@ -57,7 +65,7 @@ def speaks_of_map(question: str) -> bool:
     return _SPOKEN.search(question) is not None
 
 
-def cable_results(frame: Frame, world: CableMap) -> list[Result]:
+def cable_results(frame: Frame, world: CableMap, programs: Programs | None = None) -> list[Result]:
     """What a question on a map asks for, computed.
 
     Parameters
@@ -66,6 +74,8 @@ def cable_results(frame: Frame, world: CableMap) -> list[Result]:
         The question.
     world : CableMap
         All cables of the map; the day of the question or of the map picks those in service.
+    programs : Programs, optional
+        Runs the event model as a program as well.
     """
     day = next(
         (date(*d).isoformat() for d in frame.dates if d[0] and d[1] and d[2]),
@@ -77,9 +87,13 @@ def cable_results(frame: Frame, world: CableMap) -> list[Result]:
         return _lookups(frame, today)
     results = []
     if re.search(r"\brepeaters?\b", frame.question, re.IGNORECASE):
-        return _repeaters(frame.question, today)
+        return _repeaters(frame.question, today, programs)
     borders = re.search(r"\bland borders?\b", frame.question, re.IGNORECASE) is not None
-    results.append(_impact_result(assess(today, event, land_borders=borders), event, day))
+    impact = assess(today, event, land_borders=borders)
+    program = impact_program(event, land_borders=borders)
+    told = {"failed": list(impact.failed), "isolated": list(impact.isolated), "shares": dict(impact.shares)}
+    checked = check_value(programs, program, cable_graph(today) if programs else None, told)
+    results.append(_impact_result(impact, event, day, checked))
     if isinstance(event, LatitudeBand):
         other = LatitudeBand(event.degrees, "landings" if event.mode == "whole" else "whole")
         alternative = assess(today, other, land_borders=borders)
@@ -95,7 +109,7 @@ def cable_results(frame: Frame, world: CableMap) -> list[Result]:
     return results
 
 
-def _impact_result(impact: Impact, event: EventModel, day: str) -> Result:
+def _impact_result(impact: Impact, event: EventModel, day: str, checked: Checked) -> Result:
     worst = sorted(impact.shares.items(), key=lambda item: (-item[1], item[0]))[:8]
     shares = ", ".join(f"{c} {s:.0%}" for c, s in worst if s) or "none"
     text = (
@@ -109,7 +123,8 @@ def _impact_result(impact: Impact, event: EventModel, day: str) -> Result:
         "cut_landings": list(impact.cut_landings),
         "shares": dict(impact.shares),
     }
-    return Result("impact", text, value, f"assess(map, {event!r})", "; ".join(impact.assumptions))
+    assumption = "; ".join([*impact.assumptions, *([checked.note] if checked.note else [])])
+    return Result("impact", text, value, f"assess(map, {event!r})", assumption, checked.source)
 
 
 def _event(question: str, world: CableMap) -> EventModel | None:
@@ -127,6 +142,10 @@ def _event(question: str, world: CableMap) -> EventModel | None:
     if re.search(r"\brepeaters?\b", question, re.IGNORECASE):
         return LatitudeBand(60.0)
     if re.search(r"\b(?:fail\w*|cut|lost|removed?|broken|sever\w*|breaks?|without)\b", question, re.IGNORECASE):
+        if re.search(r"\b(?:landings?|landing stations?|sites?)\b", question, re.IGNORECASE):
+            places = sorted({p.name for p in world.landings.values() if mentions(question, p.name)})
+            if places:
+                return SiteList(tuple(places))
         names = _named(question, world)
         return CableList(tuple(names)) if names else None
     return None
@@ -145,7 +164,7 @@ def _named(question: str, world: CableMap) -> list[str]:
     return sorted(found)
 
 
-def _repeaters(question: str, world: CableMap) -> list[Result]:
+def _repeaters(question: str, world: CableMap, programs: Programs | None) -> list[Result]:
     base = repeaters.S2 if re.search(r"\bS2\b", question) else repeaters.S1
     spacing = re.search(r"(\d+)\s*km", question)
     model = repeaters.Repeaters(float(spacing.group(1)) if spacing else 100.0, base.high, base.middle, base.low)
@@ -160,7 +179,9 @@ def _repeaters(question: str, world: CableMap) -> list[Result]:
         f"{model.low:g} by the highest absolute landing "
         "latitude (60 and above, 40 to 60, below); one failed repeater fails the cable"
     )
-    return [Result("repeaters", text, value, f"expect(map, {model!r})", assumption)]
+    checked = check_value(programs, repeater_program(model), cable_graph(world) if programs else None, value)
+    assumption += f"; {checked.note}" if checked.note else ""
+    return [Result("repeaters", text, value, f"expect(map, {model!r})", assumption, checked.source)]
 
 
 def _lookups(frame: Frame, world: CableMap) -> list[Result]:

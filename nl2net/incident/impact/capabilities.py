@@ -4,47 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 from nl2net.incident.impact import asgraph, routes
-from nl2net.incident.impact.asgraph import AsGraph, Relations
+from nl2net.incident.impact.material import Capability, Material, Result
+from nl2net.incident.impact.programs import as_graph, check_value, removal_program
 from nl2net.incident.impact.routes import Held, spoken_moment
-from nl2net.incident.impact.updates import UpdateFile
 from nl2net.incident.typed import typed_values
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """One computed statement."""
-
-    name: str
-    text: str
-    value: Any
-    program: str
-    assumption: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Material:
-    """Data that a question names. ``graph`` comes from the paths, from the links file or from the relationships."""
-
-    question: str
-    stream: UpdateFile | None
-    relations: Relations | None
-    graph: AsGraph
-    graph_rule: str
-
-
-@dataclass(frozen=True, slots=True)
-class Capability:
-    """``answers`` matches questions; ``needs`` names the data: ``stream``, ``relations`` or ``graph``."""
-
-    name: str
-    answers: re.Pattern[str]
-    needs: str
-    compute: Callable[[Material], Sequence[Result]]
 
 
 def _asns(items: Sequence[int], limit: int = 40) -> str:
@@ -119,6 +86,8 @@ def _busiest(material: Material) -> list[Result]:
 
 def _removal(material: Material) -> list[Result]:
     graph = material.graph
+    if _LINK.search(material.question):
+        return _link_removal(material)
     asked = [v.value for v in typed_values(material.question) if v.kind == "asn" and v.value in graph.neighbours]
     if not asked and re.search(
         r"\bmost neighbou?rs\b|\bhighest degree\b|\bits removal\b", material.question, re.IGNORECASE
@@ -136,8 +105,34 @@ def _removal(material: Material) -> list[Result]:
         text += f": {len(cut)} that the removal cuts off and {before} that were apart before" if before else ""
         text += f" ({_asns(cut, 12)})"
         value = {"as": asked, "outside": outside, "cut_off": list(cut)}
-    results = [Result("removal", text, value, "AsGraph.cut_off_by", material.graph_rule)]
-    return results + _valley_free(material, asked or [value["as"]])
+    gone = tuple(asked or [value["as"]])
+    checked = check_value(
+        material.programs, removal_program(gone), as_graph(graph) if material.programs else None, list(cut)
+    )
+    rule = f"{material.graph_rule}; {checked.note}" if checked.note else material.graph_rule
+    results = [Result("removal", text, value, "AsGraph.cut_off_by", rule, checked.source)]
+    return results + _valley_free(material, gone)
+
+
+_LINK = re.compile(r"\blinks?\b.{0,20}?\bAS\s?(\d+)\s*(?:and|to|with|-|–|—)\s*AS\s?(\d+)", re.IGNORECASE)
+
+
+def _link_removal(material: Material) -> list[Result]:
+    """What the loss of links cuts off from the largest component."""
+    graph = material.graph
+    links = tuple((int(a), int(b)) for a, b in _LINK.findall(material.question))
+    known = tuple(link for link in links if link[1] in graph.neighbours.get(link[0], frozenset()))
+    if not known:
+        return []
+    cut = graph.cut_off_without(known)
+    named = ", ".join(f"AS{a}-AS{b}" for a, b in known)
+    text = f"without the link {named} {len(cut)} ASes are cut off from the largest component ({_asns(cut, 12)})"
+    checked = check_value(
+        material.programs, removal_program((), known), as_graph(graph) if material.programs else None, list(cut)
+    )
+    rule = f"{material.graph_rule}; {checked.note}" if checked.note else material.graph_rule
+    value = {"links": [list(link) for link in known], "cut_off": list(cut)}
+    return [Result("removal of a link", text, value, "AsGraph.cut_off_without", rule, checked.source)]
 
 
 def _valley_free(material: Material, gone: Sequence[int]) -> list[Result]:

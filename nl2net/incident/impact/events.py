@@ -156,6 +156,19 @@ class CableList:
 
 
 @dataclass(frozen=True, slots=True)
+class SiteList:
+    """Named landing stations fail: cables lose these landings and keep the others."""
+
+    names: tuple[str, ...]
+
+    def damage(self, world: CableMap) -> Damage:
+        """The damage on a map."""
+        inside = frozenset(i for i, p in world.landings.items() if p.name in self.names)
+        cut = {c.id: c.landings & inside for c in world.cables if c.landings & inside}
+        return Damage(frozenset(), cut, f"the landings {', '.join(self.names)} fail, the rest of their cables works")
+
+
+@dataclass(frozen=True, slots=True)
 class Impact:
     """What damage means.
 

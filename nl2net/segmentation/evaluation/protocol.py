@@ -55,6 +55,7 @@ ABLATIONS: dict[str, RoleSettings] = {
     "unique joint": RoleSettings(unique="joint"),
     "unique drop": RoleSettings(unique="drop"),
     "no adoption": RoleSettings(adoption=False),
+    "no settling": RoleSettings(settling=None),
     "fixed cut 0.5": RoleSettings(fixed=0.5),
     "fixed cut 0.4": RoleSettings(fixed=0.4),
 }

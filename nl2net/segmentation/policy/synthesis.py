@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.stats import poisson
 
 from nl2net.segmentation.endpoints import EPHEMERAL, Population, answered_share
 from nl2net.segmentation.frames import rows_of
@@ -16,6 +17,7 @@ from nl2net.segmentation.policy.rules import Evidence, Mode, Policy, Review, Rul
 _LEAST_ANSWERED = 0.5
 _DYNAMIC_PORTS = 8
 _LONE_ROLE = 5
+_BY_CHANCE = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +51,13 @@ def synthesise(population: Population, roles: Roles, mode: Mode = Mode.ROLE) -> 
 
     Notes
     -----
-    A candidate is accepted when at least half of it was answered (or nobody knows) and it was seen from two clients,
-    in two 5-minute buckets, or comes from a role of one. Refused records never make a rule.
+    A candidate is accepted when at least half of it was answered (or nobody knows) and one pair of endpoints was seen
+    in two 5-minute buckets, or two pairs were seen and strays on that port are so rare that chance does not explain
+    them, or it comes repeatedly from a role of one. Refused records never make a rule.
     """
     edges = _with_roles(population, roles)
     candidates = _candidates(edges, roles)
+    candidates["chance"] = _chance(candidates, roles)
     rules, review = [], []
     for candidate in rows_of(candidates):
         reason = _objection(candidate, roles)
@@ -114,6 +118,8 @@ def _candidates(edges: pd.DataFrame, roles: Roles) -> pd.DataFrame:
         clients=("client", "nunique"),
         servers=("server", "nunique"),
         buckets=("buckets", "max"),
+        pairs=("text", "nunique"),
+        again=("repeated", "sum"),
     )
     every = work.groupby(keys).agg(
         connections=("connections", "sum"),
@@ -129,9 +135,26 @@ def _candidates(edges: pd.DataFrame, roles: Roles) -> pd.DataFrame:
         all_clients=("client", "nunique"),
         all_servers=("server", "nunique"),
     )
-    table = every.join(strong).fillna({"clients": 0, "servers": 0, "buckets": 0}).reset_index()
+    table = every.join(strong).fillna({"clients": 0, "servers": 0, "buckets": 0, "pairs": 0, "again": 0}).reset_index()
     table["answered"] = np.where(table["known"] > 0, table["yes"] / table["known"].clip(lower=1e-9), np.nan)
     return table
+
+
+def _chance(table: pd.DataFrame, roles: Roles) -> np.ndarray:
+    """How many candidates one expects to look like this one by strays alone.
+
+    A stray is a pair of endpoints with one connection. Were the strays of a port spread evenly over all pairs of
+    endpoints, a pair of large roles would collect two now and then; with many pairs of roles that happens somewhere.
+    """
+    if not len(table):
+        return np.zeros(0)
+    size = {role: len(members) for role, members in roles.members.items()}
+    total = max(2, sum(size.values()))
+    lone = table["pairs"].where(table["again"] == 0, 0)
+    others = lone.groupby([table["proto"], table["port"]]).transform("sum") - lone
+    room = table["c"].map(size) * table["s"].map(size) / (total * (total - 1))
+    tail = poisson.sf(np.maximum(table["pairs"] - 1, 0), others * room)
+    return np.where(table["again"] > 0, 0.0, tail * len(size) ** 2)
 
 
 def _objection(row: Any, roles: Roles) -> str:
@@ -150,7 +173,8 @@ def _objection(row: Any, roles: Roles) -> str:
     if row.shared:
         return "shared address"
     alone = len(roles.members[client]) == 1
-    if row.clients < 2 and row.buckets < 2 and not (alone and row.connections >= 2):
+    seen_twice = row.buckets >= 2 or (row.pairs >= 2 and row.chance < _BY_CHANCE)
+    if not seen_twice and not (alone and row.connections >= 2):
         return "external" if client in roles.external else "one-off"
     return ""
 
