@@ -10,7 +10,7 @@ from typing import Any
 
 from nl2net.benchmark.applications import INTERACTIVE
 from nl2net.benchmark.bench_records import BenchFolder, BenchRecord
-from nl2net.benchmark.items import APPLICATIONS, CONSTRUCTIVE, Item, Order, shard_of
+from nl2net.benchmark.items import APPLICATIONS, Item, Order, shard_of
 from nl2net.benchmark.jobs import Done, run_jobs
 from nl2net.benchmark.runs import NO_CAPS, Caps, Manifest, read_manifest
 from nl2net.benchmark.scoring import Outcome
@@ -18,14 +18,15 @@ from nl2net.benchmark.sequential import look_at
 from nl2net.benchmark.suites import BenchSuite, generate_suite, load_suite, write_suite
 from nl2net.benchmark.working import Job, ModelSession, close_plain, solve_plain
 from nl2net.errors import BudgetError, DataError, UserError
+from nl2net.golden.catalogue import APPLICATIONS as CONSTRUCTIVE
 from nl2net.golden.streams import Stream
 from nl2net.locations import default_locations
 from nl2net.model import Usage
 
 # Which agents work on which applications.
-PLAIN = {"oracle": APPLICATIONS, "noop": APPLICATIONS, "random": APPLICATIONS}
+PLAIN: dict[str, tuple[str, ...]] = {"oracle": APPLICATIONS, "noop": APPLICATIONS, "random": APPLICATIONS}
 PLAIN |= {"template": CONSTRUCTIVE, "rules": INTERACTIVE}
-MODEL = {"assistant": CONSTRUCTIVE, "direct": CONSTRUCTIVE, "data_in_prompt": CONSTRUCTIVE}
+MODEL: dict[str, tuple[str, ...]] = {"assistant": CONSTRUCTIVE, "direct": CONSTRUCTIVE, "data_in_prompt": CONSTRUCTIVE}
 MODEL |= {"step_by_step": APPLICATIONS, "few_shot": APPLICATIONS, "react": APPLICATIONS}
 AGENTS = {**MODEL, **PLAIN}
 
