@@ -117,7 +117,7 @@ def run_bench(
     wanted = _applications(options)
     suite = _suite(options, wanted)
     items = [item for item in shard_of(suite.items, options.shard) if item.application in wanted]
-    manifest = _manifest(options, suite)
+    manifest = _manifest(options, suite, len(items) * options.trials)
     folder = BenchFolder(out or _default_folder(options, suite), manifest)
     write_suite(suite, folder.path)
     order = [Job(item, options.agent, trial, options.backend) for trial in range(options.trials) for item in items]
@@ -213,11 +213,10 @@ def _suite(options: BenchRun, wanted: tuple[str, ...]) -> BenchSuite:
     return generate_suite(options.order)
 
 
-def _manifest(options: BenchRun, suite: BenchSuite) -> Manifest:
+def _manifest(options: BenchRun, suite: BenchSuite, planned: int) -> Manifest:
     from nl2net.prompts import template_hash
     from nl2net.prompts.baselines import baseline_hash
 
-    items = [i for i in shard_of(suite.items, options.shard) if i.application in AGENTS[options.agent]]
     settings: dict[str, Any] = {
         "kind": "bench",
         "order": dict(suite.header.order),
@@ -225,7 +224,7 @@ def _manifest(options: BenchRun, suite: BenchSuite) -> Manifest:
         "shard": options.shard,
         "backend": options.backend,
         "looks": options.looks,
-        "planned": len(items) * options.trials,
+        "planned": planned,
         "prompts": f"{template_hash()}+{baseline_hash()}" if options.agent in MODEL else "",
     }
     name = "+".join(suite.header.order["applications"])

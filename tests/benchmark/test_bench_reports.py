@@ -74,7 +74,7 @@ def test_two_processes_write_what_one_does(runs: Path, tmp_path: Path) -> None:
     found = []
     for workers in (1, 2):
         finished = run_bench(BenchRun("oracle", small), tmp_path / str(workers), workers=workers)
-        times = {"seconds": 0.0, "agent_s": 0.0, "tool_s": 0.0, "transcript": {}}
+        times: dict[str, Any] = {"seconds": 0.0, "agent_s": 0.0, "tool_s": 0.0, "transcript": {}}
         found.append({record.case: replace(record, **times) for record in finished.records})
     assert found[0] == found[1] and len(found[0]) == 8
 
