@@ -97,7 +97,7 @@ class _ModelAgent(ABC):
         self._runner = runner
         self._log = locations.egress_log
 
-    def start(self, case: PublicCase) -> None:
+    def start(self, case: PublicCase) -> None:  # noqa: B027  (there is nothing to forget)
         """Every case is a conversation of its own."""
 
     @abstractmethod
