@@ -10,7 +10,7 @@ from typing import Any
 
 from nl2net.benchmark.applications import INTERACTIVE
 from nl2net.benchmark.bench_records import BenchFolder, BenchRecord
-from nl2net.benchmark.items import APPLICATIONS, CONSTRUCTIVE, Item, Order, shard_of
+from nl2net.benchmark.items import APPLICATIONS, Item, Order, shard_of
 from nl2net.benchmark.jobs import Done, run_jobs
 from nl2net.benchmark.runs import NO_CAPS, Caps, Manifest, read_manifest
 from nl2net.benchmark.scoring import Outcome
@@ -18,14 +18,15 @@ from nl2net.benchmark.sequential import look_at
 from nl2net.benchmark.suites import BenchSuite, generate_suite, load_suite, write_suite
 from nl2net.benchmark.working import Job, ModelSession, close_plain, solve_plain
 from nl2net.errors import BudgetError, DataError, UserError
+from nl2net.golden.catalogue import APPLICATIONS as CONSTRUCTIVE
 from nl2net.golden.streams import Stream
 from nl2net.locations import default_locations
 from nl2net.model import Usage
 
 # Which agents work on which applications.
-PLAIN = {"oracle": APPLICATIONS, "noop": APPLICATIONS, "random": APPLICATIONS}
+PLAIN: dict[str, tuple[str, ...]] = {"oracle": APPLICATIONS, "noop": APPLICATIONS, "random": APPLICATIONS}
 PLAIN |= {"template": CONSTRUCTIVE, "rules": INTERACTIVE}
-MODEL = {"assistant": CONSTRUCTIVE, "direct": CONSTRUCTIVE, "data_in_prompt": CONSTRUCTIVE}
+MODEL: dict[str, tuple[str, ...]] = {"assistant": CONSTRUCTIVE, "direct": CONSTRUCTIVE, "data_in_prompt": CONSTRUCTIVE}
 MODEL |= {"step_by_step": APPLICATIONS, "few_shot": APPLICATIONS, "react": APPLICATIONS}
 AGENTS = {**MODEL, **PLAIN}
 
@@ -116,7 +117,7 @@ def run_bench(
     wanted = _applications(options)
     suite = _suite(options, wanted)
     items = [item for item in shard_of(suite.items, options.shard) if item.application in wanted]
-    manifest = _manifest(options, suite)
+    manifest = _manifest(options, suite, len(items) * options.trials)
     folder = BenchFolder(out or _default_folder(options, suite), manifest)
     write_suite(suite, folder.path)
     order = [Job(item, options.agent, trial, options.backend) for trial in range(options.trials) for item in items]
@@ -212,11 +213,10 @@ def _suite(options: BenchRun, wanted: tuple[str, ...]) -> BenchSuite:
     return generate_suite(options.order)
 
 
-def _manifest(options: BenchRun, suite: BenchSuite) -> Manifest:
+def _manifest(options: BenchRun, suite: BenchSuite, planned: int) -> Manifest:
     from nl2net.prompts import template_hash
     from nl2net.prompts.baselines import baseline_hash
 
-    items = [i for i in shard_of(suite.items, options.shard) if i.application in AGENTS[options.agent]]
     settings: dict[str, Any] = {
         "kind": "bench",
         "order": dict(suite.header.order),
@@ -224,7 +224,7 @@ def _manifest(options: BenchRun, suite: BenchSuite) -> Manifest:
         "shard": options.shard,
         "backend": options.backend,
         "looks": options.looks,
-        "planned": len(items) * options.trials,
+        "planned": planned,
         "prompts": f"{template_hash()}+{baseline_hash()}" if options.agent in MODEL else "",
     }
     name = "+".join(suite.header.order["applications"])

@@ -75,7 +75,6 @@ def row_of(name: str, records: Sequence[BenchRecord]) -> BenchRow:
     kept = [record for record in records if record.outcome is not Outcome.HARNESS]
     n = len(kept)
     solved = sorted(record.seconds for record in kept if record.outcome is Outcome.SOLVED)
-    mean = lambda values: round(sum(values) / n, 4) if n else 0.0  # noqa: E731
     return BenchRow(
         name=name,
         n=n,
@@ -86,12 +85,16 @@ def row_of(name: str, records: Sequence[BenchRecord]) -> BenchRow:
         outcomes=dict(sorted(Counter(str(record.outcome) for record in records).items())),
         median_s=median(solved) if solved else None,
         p95_s=solved[min(len(solved) - 1, int(0.95 * len(solved)))] if solved else None,
-        agent_s=mean([record.agent_s for record in kept]),
-        tool_s=mean([record.tool_s for record in kept]),
-        turns=mean([record.turns for record in kept]),
-        commands=mean([record.commands for record in kept]),
+        agent_s=_mean([record.agent_s for record in kept]),
+        tool_s=_mean([record.tool_s for record in kept]),
+        turns=_mean([record.turns for record in kept]),
+        commands=_mean([record.commands for record in kept]),
         usage=sum((record.used for record in records), Usage()),
     )
+
+
+def _mean(values: Sequence[float]) -> float:
+    return round(sum(values) / len(values), 4) if values else 0.0
 
 
 def summarise(records: Sequence[BenchRecord]) -> BenchSummary:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -85,7 +86,7 @@ def example_data() -> dict[str, Any]:
     return found
 
 
-class _ModelAgent:
+class _ModelAgent(ABC):
     """What the baselines share."""
 
     name: str
@@ -96,8 +97,12 @@ class _ModelAgent:
         self._runner = runner
         self._log = locations.egress_log
 
-    def start(self, case: PublicCase) -> None:
+    def start(self, case: PublicCase) -> None:  # noqa: B027  (there is nothing to forget)
         """Every case is a conversation of its own."""
+
+    @abstractmethod
+    def answer(self, case: PublicCase, graph: Any) -> AgentAnswer:
+        """Answer one question on a graph that is the agent's to change."""
 
     def _talk(self, gate: PrivacyGate, system: str, turns: Sequence[Message]) -> Talk:
         messages: list[Message] = [{"role": "system", "content": system}, *turns]

@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,7 @@ class BenchSuite:
     items: tuple[Item, ...]
 
 
+@lru_cache(maxsize=2)
 def generate_suite(order: Order) -> BenchSuite:
     """Make the suite of an order; the same order gives the same suite in every process.
 

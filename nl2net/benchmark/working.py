@@ -24,7 +24,7 @@ from nl2net.benchmark.programs import ProgramRunner
 from nl2net.benchmark.runs import Caps
 from nl2net.config import Settings, load_settings
 from nl2net.errors import BudgetError, PrivacyError
-from nl2net.llm import ChatClient, Endpoint, resolve_endpoint
+from nl2net.llm import ChatClient, Endpoint, Message, resolve_endpoint
 from nl2net.locations import Locations, default_locations
 from nl2net.model import Usage
 from nl2net.sandbox import Limits
@@ -177,7 +177,8 @@ class ModelSession:
         def complete(messages: list[dict[str, str]]) -> str:
             try:
                 with working_on(work):  # agents of episodes are called on threads of their own
-                    reply = client.complete(messages, purpose=self._agent, max_tokens=_EPISODE_TOKENS)
+                    asked = [Message(role=one["role"], content=one["content"]) for one in messages]
+                    reply = client.complete(asked, purpose=self._agent, max_tokens=_EPISODE_TOKENS)
             except BudgetError as error:
                 stopped.append(error)
                 raise

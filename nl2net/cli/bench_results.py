@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -32,7 +33,7 @@ def report_command(
     entries = bench_results.open_entries([*runs, *(Path(name) for name in compare or () if Path(name).is_dir())])
     chosen = bench_results.choose(entries, compare) if compare else entries
     pairs = bench_results.pairs_of(chosen)
-    pages = (
+    pages: tuple[tuple[Path | None, Callable[[], bytes]], ...] = (
         (html, lambda: bench_report.render_html(entries, pairs).encode()),
         (png, lambda: bench_report.plot_correct_and_safe(entries)),
         (junit, lambda: bench_report.render_junit(entries).encode()),

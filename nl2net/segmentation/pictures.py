@@ -69,7 +69,7 @@ def role_figure(policy: Policy, external: Sequence[str] = ()) -> Any:
     lines = [f"{number}  {role}" for number, role in enumerate(numbered, 1)]
     columns = 4
     for column in range(columns):
-        part = lines[column :: columns]
+        part = lines[column::columns]
         figure.text(0.02 + column * 0.245, 0.02, "\n".join(part), fontsize=6, va="top")
     return figure
 

@@ -133,7 +133,7 @@ def test_data_of_an_operator_is_never_shown(name: str, runner: ProgramRunner, lo
         endpoint = Endpoint(server.base_url, "scripted")
         agent = make_model_agent(name, lambda gate: ChatClient(endpoint, gate=gate), runner, locations)
         with pytest.raises(PrivacyError):
-            agent.answer(PublicCase("x", "traffic", "How many?"), nx.path_graph(3))  # type: ignore[attr-defined]
+            agent.answer(PublicCase("x", "traffic", "How many?"), nx.path_graph(3))
         assert server.requests == []
 
 

@@ -21,10 +21,10 @@ from nl2net.benchmark.items import Order
 from nl2net.benchmark.ledger import Ledger, LedgerClient, Throttle, working_on
 from nl2net.benchmark.runs import Caps
 from nl2net.errors import BudgetError, EndpointError
-from nl2net.llm import ChatClient, Endpoint, OutgoingRequest
+from nl2net.llm import ChatClient, Endpoint, Message, OutgoingRequest
 from nl2net.llm.client import ReplyCut
 
-ASKED = [{"role": "user", "content": "x" * 300}]
+ASKED: list[Message] = [{"role": "user", "content": "x" * 300}]
 PROGRAM = "```python\ndef answer(graph):\n    return graph.number_of_nodes()\n```"
 ORDER = Order(("traffic",), 6, seed="ledger")
 
@@ -144,7 +144,7 @@ def test_no_more_calls_are_open_than_the_limit(tmp_path: Path) -> None:
             open_now[0] -= 1
         return "ok"
 
-    class Parallel(ScriptedServer):
+    class Parallel(ScriptedServer):  # type: ignore[misc]
         def next_answer(self, request: Recorded) -> Any:
             return reply(request)
 
