@@ -126,10 +126,11 @@ class _Recording:
 
     def descendants(self, source: Any) -> set[Any]:
         """What ``networkx.descendants`` finds; while the graph is as it was made, each search is done once."""
+        graph: Any = self
         if self.journal:
-            return set(nx.descendants(self, source))
+            return set(nx.descendants(graph, source))
         if source not in self.memo:
-            self.memo[source] = frozenset(nx.descendants(self, source))
+            self.memo[source] = frozenset(nx.descendants(graph, source))
         return set(self.memo[source])
 
     def _touch_nodes(self, *nodes: Any) -> None:
