@@ -149,7 +149,7 @@ def render(chain: Chain, built: BuiltGraph, split: Split, stream: Stream) -> str
         place = _AROUND[split].format_map({**words, "s": name}) if asked.via_switch else f"{words['group_word']} {name}"
     if asked.ask == "ports":
         place = f"{words['switch_word']} {built.nodes[asked.node]['name']}"
-    values = {**words, "G": place, "T": place, "k": asked.first}
+    values = {**words, "G": place, "T": place, "k": str(asked.first)}
     ask = stream.pick(_QUESTIONS[split][asked.ask]).format_map(values)
     start, join = _JOINS[split]
     return f"{start if len(steps) > 1 else ''}{join.join(steps)}. {ask}"

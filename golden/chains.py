@@ -204,7 +204,7 @@ class _Draft:
         found = list(items)
         if not found:
             raise Blocked("nothing left")
-        return self._stream.pick(found)
+        return str(self._stream.pick(found))
 
     def _new_port(self, switch: str) -> str:
         ports = list(self._rows.ports(switch))

@@ -15,7 +15,7 @@ from nl2net.golden.comparison import compare, is_graph
 from nl2net.golden.execute import run_template
 from nl2net.golden.graph_comparison import difference, same_changes
 from nl2net.golden.invariants import broken_invariants
-from nl2net.golden.journal import borrowed
+from nl2net.golden.lending import borrowed
 from nl2net.golden.rows import Rows, as_rows, free_ends
 from nl2net.golden.solvers import Solved, solve
 from nl2net.model import Changes, Library, ResultType

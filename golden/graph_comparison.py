@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 from typing import Any
 
 import networkx as nx
@@ -98,9 +99,9 @@ def difference(before: Any, after: Any, *, tolerance: Tolerance = EXACT) -> Chan
 
 def _has_booleans(graph: Any) -> bool:
     # In Python True == 1, so equal storage may hide an attribute that changed its type.
-    return any(bool in map(type, data.values()) for data in graph._node.values()) or any(
-        bool in map(type, data.values()) for row in graph._adj.values() for data in row.values()
-    )
+    links = chain.from_iterable(map(dict.values, graph._adj.values()))
+    links = chain.from_iterable(map(dict.values, links)) if graph.is_multigraph() else links
+    return bool in set(map(type, chain.from_iterable(map(dict.values, chain(graph._node.values(), links)))))
 
 
 def differences_in_words(left: Any, right: Any, *, tolerance: Tolerance = EXACT, limit: int = 3) -> list[str]:

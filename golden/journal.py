@@ -6,15 +6,13 @@ touched is put back as it was. The difference is read from the touched dictionar
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
 import networkx as nx
 from networkx.classes.reportviews import NodeView
 
-from nl2net.golden.built import BuiltGraph
 from nl2net.golden.graph_comparison import changed_attributes, edge_record
 from nl2net.model import Changes
 
@@ -22,10 +20,11 @@ from nl2net.model import Changes
 class Journal:
     """Shallow copies of all dictionaries touched since the last undo."""
 
-    __slots__ = ("_saved",)
+    __slots__ = ("_saved", "named")
 
     def __init__(self) -> None:
         self._saved: dict[int, tuple[dict[Any, Any], dict[Any, Any]]] = {}
+        self.named: set[Any] = set()  # nodes that may have been added or removed
 
     def __bool__(self) -> bool:
         return bool(self._saved)
@@ -45,11 +44,12 @@ class Journal:
         for target, content in self._saved.values():
             dict.clear(target)
             dict.update(target, content)
-        self._saved.clear()
+        self.forget()
 
     def forget(self) -> None:
         """Take the present content as the clean one."""
         self._saved.clear()
+        self.named.clear()
 
     def saved(self) -> list[tuple[dict[Any, Any], dict[Any, Any]]]:
         """Touched dictionaries with their old content."""
@@ -97,7 +97,7 @@ class _Recording:
     """Mixed into networkx classes: mutators touch what they are about to change."""
 
     journal: Journal
-    lender: Lender | None
+    lender: Any
     lent: bool
     memo: dict[Any, frozenset[Any]]
 
@@ -126,13 +126,15 @@ class _Recording:
 
     def descendants(self, source: Any) -> set[Any]:
         """What ``networkx.descendants`` finds; while the graph is as it was made, each search is done once."""
+        graph: Any = self
         if self.journal:
-            return set(nx.descendants(self, source))
+            return set(nx.descendants(graph, source))
         if source not in self.memo:
-            self.memo[source] = frozenset(nx.descendants(self, source))
+            self.memo[source] = frozenset(nx.descendants(graph, source))
         return set(self.memo[source])
 
-    def _touch_nodes(self) -> None:
+    def _touch_nodes(self, *nodes: Any) -> None:
+        self.journal.named.update(nodes)
         for name in ("_node", "_adj", "_pred"):
             if hasattr(self, name):
                 self.journal.touch(getattr(self, name))
@@ -146,16 +148,17 @@ class _Recording:
 
     def add_node(self, node: Any, **attributes: Any) -> None:
         if node not in self._node:  # type: ignore[attr-defined]
-            self._touch_nodes()
+            self._touch_nodes(node)
         super().add_node(node, **attributes)  # type: ignore[misc]
 
     def add_nodes_from(self, nodes: Iterable[Any], **attributes: Any) -> None:
-        self._touch_nodes()
-        super().add_nodes_from(nodes, **attributes)  # type: ignore[misc]
+        items = list(nodes)
+        self._touch_nodes(*(item if _hashable(item) else item[0] for item in items))
+        super().add_nodes_from(items, **attributes)  # type: ignore[misc]
 
     def add_edge(self, u: Any, v: Any, **attributes: Any) -> None:
         if u not in self._node or v not in self._node:  # type: ignore[attr-defined]
-            self._touch_nodes()
+            self._touch_nodes(u, v)
         self._touch_links((u, v))
         super().add_edge(u, v, **attributes)  # type: ignore[misc]
 
@@ -165,7 +168,7 @@ class _Recording:
 
     def remove_node(self, node: Any) -> None:
         if node in self._node:  # type: ignore[attr-defined]
-            self._touch_nodes()
+            self._touch_nodes(node)
             self._touch_links((node, *self._adj[node], *getattr(self, "_pred", {}).get(node, ())))  # type: ignore[attr-defined]
         super().remove_node(node)  # type: ignore[misc]
 
@@ -192,6 +195,15 @@ class _Recording:
         if self._owners is None:
             self._owners = _owners(self)
         return self._owners
+
+
+def _hashable(item: Any) -> bool:
+    # As networkx tells a node from a pair of node and attributes.
+    try:
+        hash(item)
+    except TypeError:
+        return False
+    return True
 
 
 class JournalGraph(_Recording, nx.Graph):  # type: ignore[misc, type-arg]
@@ -224,12 +236,12 @@ class _Reader:
     def read(self) -> Changes:
         graph, owners = self._graph, self._graph.owners()
         nodes, old_nodes = graph._node, graph.journal.before(graph._node) or graph._node
-        added = [n for n in nodes if n not in old_nodes] if old_nodes is not nodes else []
-        gone = [n for n, data in old_nodes.items() if nodes.get(n) is not data] if old_nodes is not nodes else []
-        removed = [n for n in gone if n not in nodes]
-        for n in gone:
+        named = graph.journal.named
+        added = [n for n in named if n in nodes and n not in old_nodes]
+        removed = [n for n in named if n in old_nodes and n not in nodes]
+        for n in named & nodes.keys() & old_nodes.keys():
             # A node that was removed and added again has new attributes in a new dictionary.
-            if n in nodes and (found := changed_attributes(self._old(old_nodes[n]), nodes[n])):
+            if nodes[n] is not old_nodes[n] and (found := changed_attributes(self._old(old_nodes[n]), nodes[n])):
                 self._nodes[n] = found
         for target, content in graph.journal.saved():
             match owners.get(id(target)):
@@ -272,80 +284,3 @@ class _Reader:
 
 def _records(found: dict[tuple[str, str], dict[str, Any]]) -> tuple[dict[str, Any], ...]:
     return tuple(edge_record(ends, data) for ends, data in sorted(found.items()))
-
-
-def _replica(kind: type[Any], graph: Any) -> Any:
-    """A clean graph with the same content in the same order, filled past the mutators: nothing needs recording yet."""
-    made = kind()
-    made.graph.update(graph.graph)
-    node_attributes, edge_attributes = made.node_attr_dict_factory, made.edge_attr_dict_factory
-    for n, data in graph._node.items():
-        dict.update(attributes := node_attributes(), data)
-        made._node[n] = attributes
-        made._adj[n] = {}
-        if made.is_directed():
-            made._pred[n] = {}
-    back = made._pred if made.is_directed() else made._adj
-    for u, row in graph._adj.items():
-        for v, data in row.items():
-            if v not in made._adj[u]:
-                dict.update(attributes := edge_attributes(), data)
-                made._adj[u][v] = back[v][u] = attributes
-    return made
-
-
-class Lender:
-    """Makes twins of one graph on demand and takes them back clean."""
-
-    def __init__(self, graph: Any) -> None:
-        self._kind = JournalDiGraph if graph.is_directed() else JournalGraph
-        self.original = _replica(self._kind, graph)
-        self._twins: list[Any] = []
-        self._lent = 0
-
-    def lend(self) -> Any:
-        """The next free twin."""
-        if self._lent == len(self._twins):
-            twin = _replica(self._kind, self.original)
-            twin.owners()
-            twin.lent = True
-            self._twins.append(twin)
-        twin = self._twins[self._lent]
-        self._lent += 1
-        return twin
-
-    def lent(self) -> list[Any]:
-        """The twins in use, in the order in which they were lent."""
-        return self._twins[: self._lent]
-
-    def take_back(self) -> None:
-        """Undo all changes."""
-        for graph in (self.original, *self._twins[: self._lent]):
-            graph.journal.undo()
-        self._lent = 0
-
-
-@contextmanager
-def borrowed(built: BuiltGraph) -> Iterator[Any]:
-    """The graph for one run of a program; whatever it changes is undone at the end.
-
-    Examples
-    --------
-    >>> from nl2net.golden.case import GraphSource
-    >>> from nl2net.golden.recipes import build_graph
-    >>> built = build_graph(GraphSource("traffic", "demo", {"nodes": 12}))
-    >>> with borrowed(built) as graph:
-    ...     changed = graph.copy()
-    ...     changed.remove_node(next(iter(changed)))
-    ...     len(changed.changes().nodes_removed), len(graph)
-    (1, 12)
-    """
-    lender: Lender | None = built.cache.get("lender")
-    if lender is None:
-        lender = built.cache["lender"] = Lender(built.graph)
-    lender.original.lender = lender
-    try:
-        yield lender.original
-    finally:
-        lender.original.lender = None
-        lender.take_back()

@@ -8,6 +8,7 @@ from typing import Any
 
 import networkx as nx
 
+from nl2net.errors import UserError
 from nl2net.golden.built import BuiltGraph
 from nl2net.golden.case import GraphSource
 from nl2net.golden.streams import Stream
@@ -101,14 +102,22 @@ def build_planning(source: GraphSource) -> BuiltGraph:
     Parameters
     ----------
     source : GraphSource
-        Seed, and the options ``flavour`` (``malt``, ``clos``, ``wan``) and ``size`` (``small``, ``medium``, ``full``);
-        ``full`` has about 5,500 nodes.
+        Seed, and the options ``flavour`` (``malt``, ``clos``, ``wan``, or by option only ``fattree``, ``backbone``) and
+        ``size`` (``small``, ``medium``, ``full``); ``full`` has about 5,500 nodes.
     """
     stream = Stream("planning-graph", 1, source.seed)
     name = str(source.options.get("flavour", stream.pick(("malt", "malt", "malt", "clos", "wan"))))
     size = str(source.options.get("size", stream.pick(("small", "small", "medium"))))
-    flavour = FLAVOURS[name]
-    builder = _Builder(flavour, stream, size)
+    if name in _SHAPES:
+        words, shape = _SHAPES[name]
+        flavour = FLAVOURS[words]
+        builder: Builder = shape(flavour, stream, size)
+    elif name in FLAVOURS:
+        flavour = FLAVOURS[name]
+        builder = Builder(flavour, stream, size)
+    else:
+        known = ", ".join((*FLAVOURS, *_SHAPES))
+        raise UserError(f"unknown flavour {name!r} of planning graphs", hint=f"Known are {known}.")
     builder.build()
     return BuiltGraph(
         source, builder.graph, _words(flavour), {flavour.capacity: "capacity", "name": "name", "kind": "kind"}
@@ -130,7 +139,7 @@ def _words(flavour: Flavour) -> dict[str, str]:
     return words
 
 
-class _Builder:
+class Builder:
     """Grows one model top down; every draw comes from one stream in a fixed order."""
 
     def __init__(self, flavour: Flavour, stream: Stream, size: str) -> None:
@@ -181,7 +190,7 @@ class _Builder:
         stream = self._stream
         pairs: list[tuple[str, str]] = []
         for stage in stages:
-            for index in range(1, stream.between(*self._per_stage) + 1):
+            for index in range(1, self._count(stage) + 1):
                 label = f"{name}.{self._flavour.switch.format(stage=stage, index=index)}"
                 switch = self._entity("SWITCH", label, **{self._flavour.stage: stage})
                 self._relate(parent, switch)
@@ -192,6 +201,9 @@ class _Builder:
         for position, (_, switch) in enumerate(pairs):
             point = pairs[(position + shift) % len(pairs)][0]
             self._relate(point, switch, relation=self._flavour.controls)
+
+    def _count(self, stage: int) -> int:
+        return self._stream.between(*self._per_stage)
 
     def _housing(self, switch: str, label: str, *, rack: str, domain: str) -> str:
         extra = {"asset_tag": f"AT{self._stream.between(10000, 99999)}"} if self._stream.chance(85) else {}
@@ -208,8 +220,75 @@ class _Builder:
         count = self._usual_ports if stream.chance(75) else stream.pick(self._ports)
         speeds = stream.sample(_SPEEDS, 2)
         for index in range(1, count + 1):
-            speed = speeds[0] if stream.chance(65) else speeds[1]
-            port = self._entity(
-                "PORT", f"{label}.{self._flavour.port.format(index)}", **{self._flavour.capacity: speed}
-            )
-            self._relate(switch, port)
+            self._port(switch, label, index, speeds[0] if stream.chance(65) else speeds[1])
+
+    def _port(self, switch: str, label: str, index: int, speed: int) -> None:
+        name = f"{label}.{self._flavour.port.format(index)}"
+        self._relate(switch, self._entity("PORT", name, **{self._flavour.capacity: speed}))
+
+
+class _FatTree(Builder):
+    """A fat tree of k-port switches: k pods of k/2 edge and k/2 aggregation switches, and k/2 planes of core switches.
+
+    Half of the ports of a switch look down and half up; the speed depends on the tier alone.
+    """
+
+    def __init__(self, flavour: Flavour, stream: Stream, size: str) -> None:
+        super().__init__(flavour, stream, size)
+        self._k = {"small": stream.pick((4, 6)), "medium": 8, "full": 16}[size]
+        self._edge, self._core = stream.pick(((0, 2), (2, 3), (3, 4), (3, 5)))
+
+    def build(self) -> None:
+        stream, flavour, half = self._stream, self._flavour, self._k // 2
+        site = flavour.site.format(stream.between(1, 9))
+        top = self._entity("SITE", site)
+        blocks = 2 if self._k < 8 else 4
+        domains = [self._entity("DOMAIN", f"{site}.dom{i}") for i in range(1, blocks + 1)]
+        for i in range(1, blocks + 1):
+            name = f"{site}.{flavour.block.format(i)}"
+            block = self._entity("BLOCK", name)
+            self._relate(top, block)
+            for j in range(1, self._k // blocks + (i <= self._k % blocks) + 1):
+                self._group(block, f"{name}.{flavour.group.format(j)}", domains=domains)
+        for i in range(1, half + 1):
+            name = f"{site}.{flavour.spine.format(i)}"
+            spine = self._entity("SPINE", name)
+            self._relate(top, spine)
+            rack = self._entity("RACK", f"{name}rack")
+            self._switches(spine, name, stages=(4,), rack=rack, domain=stream.pick(domains))
+
+    def _count(self, stage: int) -> int:
+        return self._k // 2
+
+    def _add_ports(self, switch: str, label: str) -> None:
+        stage = self.graph.nodes[switch][self._flavour.stage]
+        for index in range(1, self._k + 1):
+            up = index > self._k // 2
+            edge = stage == 2 and not up
+            self._port(switch, label, index, _SPEEDS[self._edge if edge else self._core])
+
+
+class _Backbone(Builder):
+    """A wide area network: regions of points of presence that differ much in size, and core sites with few fast ports.
+
+    Access routers (stage 2) have many slow ports of mixed speed, aggregation routers (stage 3) fewer and faster ones.
+    """
+
+    def __init__(self, flavour: Flavour, stream: Stream, size: str) -> None:
+        super().__init__(flavour, stream, size)
+        self._blocks = {"small": 2, "medium": 4, "full": 8}[size]
+        self._groups = {"small": (2, 3), "medium": (2, 5), "full": (3, 8)}[size]
+        self._per_stage = {"small": (1, 3), "medium": (1, 4), "full": (1, 5)}[size]
+        self._busy = {"small": (4, 9), "medium": (6, 14), "full": (12, 40)}[size]
+
+    def _add_ports(self, switch: str, label: str) -> None:
+        stream = self._stream
+        access = self.graph.nodes[switch][self._flavour.stage] == 2 and "." + self._flavour.group[0] in label
+        low, high = self._busy
+        count = stream.between(low, high) if access else stream.between(2, max(4, low // 2))
+        for index in range(1, count + 1):
+            self._port(switch, label, index, stream.pick(_SPEEDS[:3] if access else _SPEEDS[3:]))
+
+
+# Other structures in the words of an existing flavour; never drawn by a seed alone, so that suites stay as they are.
+_SHAPES: Mapping[str, tuple[str, type[Builder]]] = {"fattree": ("clos", _FatTree), "backbone": ("wan", _Backbone)}

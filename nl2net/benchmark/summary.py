@@ -21,6 +21,7 @@ BREAKDOWNS: Mapping[str, Callable[[Case], str]] = {
     "result type": lambda case: str(case.type) if case.outcome is Status.ANSWERED else "not to be answered",
     "expected": lambda case: str(case.outcome),
     "intent seen in development": lambda case: "no" if "held-out intent" in case.tags else "yes",
+    "changes before the question": lambda case: next((t for t in case.tags if t.startswith("depth ")), "depth 0 or 1"),
     "intent": lambda case: f"{case.application} {case.intent}",
 }
 

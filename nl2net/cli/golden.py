@@ -31,6 +31,8 @@ def generate_command(
     split: Annotated[str, typer.Option("--split", help="dev or eval.")] = "eval",
     graphs: Annotated[int, typer.Option("--graphs", min=1, help="Graphs per application.")] = 12,
     size: Annotated[str, typer.Option("--size", help="small, medium or full, for planning.")] = "",
+    kind: Annotated[str, typer.Option("--kind", help="capacity or chain, for planning.")] = "",
+    flavour: Annotated[str, typer.Option("--flavour", help="malt, clos, wan, fattree or backbone, for planning.")] = "",
     as_json: Json = False,
 ) -> None:
     """Make a suite; the same options give the same bytes on any machine."""
@@ -45,7 +47,19 @@ def generate_command(
     if size not in ("", "small", "medium", "full"):
         raise UserError(f"unknown size {size!r}", hint="Use small, medium or full.")
     names = APPLICATIONS if application == "all" else (application,)
-    recipes = [Recipe(name, seed, Split(split), count=count, graphs=graphs, size=size) for name in names]
+    recipes = [
+        Recipe(
+            name,
+            seed,
+            Split(split),
+            count=count,
+            graphs=graphs,
+            size=size,
+            kind=kind if name == "planning" or len(names) == 1 else "",
+            flavour=flavour,
+        )
+        for name in names
+    ]
     suite = generate_suite(recipes, name=out.stem)
     write_suite(suite, out)
     header = suite.header

@@ -24,7 +24,7 @@ from nl2net.golden.gate import Rejected, prove
 from nl2net.golden.generate import Recipe, generate, make_case
 from nl2net.golden.graph_comparison import difference
 from nl2net.golden.invariants import broken_invariants
-from nl2net.golden.journal import borrowed
+from nl2net.golden.lending import borrowed
 from nl2net.golden.pairs import development_pairs
 from nl2net.golden.recipes import build_graph
 from nl2net.golden.slots import NoOperand, draw_slots
