@@ -44,9 +44,9 @@ class CasesScreen(CaseReport):
     class Step(Message):
         """An investigation came further."""
 
-        def __init__(self, stop: threading.Event, text: str) -> None:
+        def __init__(self, asked: threading.Event, text: str) -> None:
             super().__init__()
-            self.stop, self.text = stop, text
+            self.asked, self.text = asked, text
 
     def __init__(self) -> None:
         super().__init__()
@@ -194,7 +194,7 @@ class CasesScreen(CaseReport):
 
     def on_cases_screen_step(self, message: Step) -> None:
         """Progress, as it comes."""
-        if self.cancel is message.stop:
+        if self.cancel is message.asked:
             self._stage = message.text
             self._tick()
 
