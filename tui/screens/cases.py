@@ -93,7 +93,7 @@ class CasesScreen(CaseReport):
         self.show_case(None)
         last = self.desk.memory.folders.get("corpus", "")
         if last and Path(last).is_dir():
-            self._open(Path(last), refresh=False)
+            self._open(Path(last), refresh=True)
 
     def on_resize(self, event: events.Resize) -> None:
         """Where there is little room, former questions go above the report."""
