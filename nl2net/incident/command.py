@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from nl2net.errors import UserError
-from nl2net.incident.asking import ask_and_keep
 from nl2net.incident.client import connect_model
 from nl2net.incident.corpus import Corpus
 from nl2net.incident.envelope import dump_envelope, to_envelope
@@ -131,6 +130,14 @@ def _dispatch(request: Request, corpus: Corpus, *, write: Write, note: Write) ->
     return _deliver(report, request, write=write)
 
 
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _hashes(report: Report, corpus: Corpus) -> dict[str, str]:
+    return {e.doc: corpus.document(e.doc).sha256 for e in report.evidence if e.kind == "quote"}
+
+
 def _progress(note: Write) -> Callable[[Mapping[str, Any]], None]:
     def tell(event: Mapping[str, Any]) -> None:
         if event["step"] == "round":
@@ -248,13 +255,16 @@ def _evaluate(request: Request, corpus: Corpus, model: Model | None, *, write: W
 def _learn(request: Request, corpus: Corpus, model: Model | None, *, write: Write) -> int:
     assert request.learn is not None
     profile = load_profile(request.learn)
+    ledger = Knowledge(corpus.index.connection)
     options = replace(request.options(), budget=profile.budget)
 
     def ask(goal: str, doc: str) -> Report:
         # A standing question is asked of one incident: its document is pinned and the others are out of play.
         others = tuple(other for other in corpus.index.ids() if other != doc)
         only = replace(options, pinned=(doc,), banned=others)
-        return ask_and_keep(Investigator(corpus, model=model, options=only), corpus, goal)[1]
+        report = Investigator(corpus, model=model, options=only).investigate(goal)
+        ledger.add(report, asked=_now(), hashes=_hashes(report, corpus))
+        return report
 
     lessons = learn(profile, corpus, corpus.index.ids(), ask=ask)
     rows = [lesson.row() for lesson in lessons]

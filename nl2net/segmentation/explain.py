@@ -179,8 +179,8 @@ class Explainer:
         UserError
             No such endpoint, or nothing is known of it.
         """
-        rows = [np.array([self._row(name)]) for name in (first, second)]
-        return _contrast(*(self._shares_of(row) for row in rows), self._token_text)
+        here, there = (self._shares_of(np.array([self._row(name)])) for name in (first, second))
+        return _contrast(here, there, self._token_text)
 
     def evidence(self, first: str, second: str) -> float:
         """Nats against joining two roles, or two endpoints; negative in favour."""

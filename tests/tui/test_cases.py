@@ -91,6 +91,7 @@ async def test_a_question_is_answered_with_evidence_reopened_and_exported(opened
         await driven.until(lambda: cases.text("answer") == answer, "the first answer is back as it was")
         for name, part in (("r.md", "## Conflicts"), ("r.html", "<h2>Conflicts</h2>"), ("r.doc", "")):
             await driven.pilot.press("ctrl+s")
+            await driven.until(lambda: driven.app.screen.query("#file-name"), "a name is asked for")
             driven.app.screen.query_one("#file-name", Input).value = str(tmp_path / name)
             await driven.pilot.press("enter")
             if part:
@@ -128,6 +129,7 @@ async def test_gaps_and_errors_are_said_and_the_question_is_not_lost(opened: Ope
         await driven.until(lambda: "ask something first" in driven.said(), "nothing to save yet")
         (tmp_path / "empty").mkdir()
         await driven.pilot.press("ctrl+g")
+        await driven.until(lambda: driven.app.screen.query("#folder-path"), "a folder is asked for")
         driven.app.screen.query_one("#folder-path", Input).value = str(tmp_path / "empty")
         await driven.pilot.press("enter")
         await driven.until(lambda: "no document in this folder" in text_of(cases.screen, "#case-progress"))

@@ -84,6 +84,7 @@ async def test_a_folder_is_opened_looked_at_and_two_are_told_apart(opened: Opene
         segments = Segments(driven)
         assert "nl2net segment roles FLOWS" in segments.text()
         await driven.pilot.press("o")
+        await driven.until(lambda: driven.app.screen.query("#folder-path"), "a folder is asked for")
         driven.app.screen.query_one("#folder-path", Input).value = str(roles)
         await driven.pilot.press("enter")
         await driven.until(lambda: len(segments.grid("roles").rows) == 13, "the folder was read")
@@ -128,6 +129,7 @@ async def test_answers_become_hints_roles_change_when_written(opened: Opener, ro
         await driven.pilot.press("space", "p")
         await segments.to("roles", "shop-checkoutservice")
         await driven.pilot.press("a", "n")
+        await driven.until(lambda: driven.app.screen.query("#value"), "a name is asked for")
         driven.app.screen.query_one("#value", Input).value = "till"
         await driven.pilot.press("enter")
         hints = load_hints(roles / "hints.json")

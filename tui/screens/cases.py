@@ -44,9 +44,9 @@ class CasesScreen(CaseReport):
     class Step(Message):
         """An investigation came further."""
 
-        def __init__(self, stop: threading.Event, text: str) -> None:
+        def __init__(self, asked: threading.Event, text: str) -> None:
             super().__init__()
-            self.stop, self.text = stop, text
+            self.asked, self.text = asked, text
 
     def __init__(self) -> None:
         super().__init__()
@@ -93,7 +93,7 @@ class CasesScreen(CaseReport):
         self.show_case(None)
         last = self.desk.memory.folders.get("corpus", "")
         if last and Path(last).is_dir():
-            self._open(Path(last), refresh=False)
+            self._open(Path(last), refresh=True)
 
     def on_resize(self, event: events.Resize) -> None:
         """Where there is little room, former questions go above the report."""
@@ -194,7 +194,7 @@ class CasesScreen(CaseReport):
 
     def on_cases_screen_step(self, message: Step) -> None:
         """Progress, as it comes."""
-        if self.cancel is message.stop:
+        if self.cancel is message.asked:
             self._stage = message.text
             self._tick()
 
