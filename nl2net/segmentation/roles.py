@@ -20,6 +20,8 @@ from nl2net.segmentation.hints import Hints
 from nl2net.segmentation.settle import settle
 from nl2net.segmentation.tokens import ROLE, TokenTable, Vectors, Weights, edge_tokens, role_tokens, token_codes, weigh
 
+_BATCH = 300
+
 
 @dataclass(frozen=True, slots=True)
 class RoleSettings:
@@ -235,7 +237,22 @@ def _communities(vectors: Vectors, seed: int) -> list[np.ndarray]:
                 waiting.append((part[piece], resolution * 2))
             else:
                 parts.append(part[piece])
-    return parts
+    return _batches(parts)
+
+
+def _batches(parts: list[np.ndarray]) -> list[np.ndarray]:
+    """Small communities share a tree: a thousand trees of four endpoints cost more than ten of four hundred."""
+    batches: list[np.ndarray] = []
+    waiting: list[np.ndarray] = []
+    for part in sorted(parts, key=lambda piece: int(piece[0])):
+        if len(part) >= _BATCH:
+            batches.append(part)
+            continue
+        waiting.append(part)
+        if sum(map(len, waiting)) >= _BATCH:
+            batches.append(np.concatenate(waiting))
+            waiting = []
+    return batches + ([np.concatenate(waiting)] if waiting else [])
 
 
 def model_with(population: Population, labels: np.ndarray, settings: RoleSettings | None = None) -> RoleModel:
