@@ -103,9 +103,11 @@ def infer_roles(population: Population, settings: RoleSettings | None = None, hi
     names = tuple(name for name in population.inside if name not in scanners)
     index = {name: at for at, name in enumerate(names)}
     table = edge_tokens(population.edges[population.learn], index)
+    numbers = {label: at for at, label in enumerate(sorted(set(hints.soft.values())))}
+    soft = np.array([numbers[hints.soft[name]] if name in hints.soft else -1 for name in names], dtype=np.int64)
     best: tuple[float, RoleModel] | None = None
     for candidate in _candidates(settings, hints):
-        model = _infer(population, names, table, settings=candidate, hints=hints.indexed(index))
+        model = _infer(population, names, table, settings=candidate, hints=hints.indexed(index), soft=soft)
         vote = hints.agreement(names, model.labels)
         if best is None or vote > best[0] + 1e-9:
             best = vote, model
@@ -135,6 +137,7 @@ def _infer(
     *,
     settings: RoleSettings,
     hints: tuple[Sequence[tuple[int, int]], Sequence[tuple[int, int]]],
+    soft: np.ndarray,
 ) -> RoleModel:
     first = Weights(unique=settings.unique, idf=settings.idf, ports=settings.ports)
     later = Weights(peer=0.5, unique=settings.unique, idf=settings.idf, ports=settings.ports)
@@ -150,7 +153,7 @@ def _infer(
     if settings.adoption:
         labels = adopt_small(full, labels)
     if settings.settling is not None:
-        labels = settle(full, labels, margin=settings.settling)
+        labels = settle(full, labels, margin=settings.settling, soft=soft)
     labels = _honour(labels, hints)
     seen = set(table.frame["endpoint"].tolist())
     labels = _alone(labels, [at for at in range(len(names)) if at not in seen])
