@@ -263,3 +263,18 @@ def test_bad_files_are_refused_by_the_checkers(tmp_path: Path) -> None:
     from dataclasses import replace
 
     assert check_compiled(replace(broken, files={"segment.tf.json": text}), tmp_path)[0].ok is False
+
+
+def test_two_strays_between_large_roles_are_not_a_rule() -> None:
+    many = [f"10.1.0.{at}" for at in range(1, 31)]
+    others = [f"10.2.0.{at}" for at in range(1, 31)]
+    stray = [(many[at], others[at + 5], 6, 22, 1, 1, 1, 0, 0) for at in (0, 7)]
+    # The same port strays elsewhere, too; port 9000 does not, and two pairs there are a service.
+    stray += [(others[at], many[at + 9], 6, 22, 1, 1, 1, 0, 0) for at in range(12)]
+    service = [(many[at], others[at + 5], 6, 9000, 1, 1, 1, 0, 0) for at in (0, 7)]
+    edges = population(*stray, *service, *[good(c, others[0], 443) for c in many])
+    found = synthesise(edges, Roles({"many": many, "others": others}))
+    assert {rule.port_low for rule in found.rules if rule.client == "many"} == {443, 9000}
+    assert [(item.client, item.reason) for item in found.review if item.port == 22 and item.client == "many"] == [
+        ("many", "one-off")
+    ]
