@@ -14,6 +14,7 @@ from nl2net.segmentation.compilers import Inventory, Target, Workload, check_com
 from nl2net.segmentation.compilers.selectors import ROLE_LABEL, find_selectors
 from nl2net.segmentation.endpoints import Population, survey
 from nl2net.segmentation.evaluation.protocol import FAMILIES, make_case, score_policy, score_roles
+from nl2net.segmentation.pictures import role_figure
 from nl2net.segmentation.policy.compress import compress, fold_baselines
 from nl2net.segmentation.policy.measure import allows, measure, reach
 from nl2net.segmentation.policy.modes import build_policy
@@ -278,3 +279,15 @@ def test_two_strays_between_large_roles_are_not_a_rule() -> None:
     assert [(item.client, item.reason) for item in found.review if item.port == 22 and item.client == "many"] == [
         ("many", "one-off")
     ]
+
+
+def test_no_name_in_the_picture_covers_another() -> None:
+    names = [f"shop-recommendation-service-{at}" for at in range(40)]
+    rules = tuple(Rule(names[at], names[(7 * at + 1) % 40], 6, 80, 80) for at in range(40))
+    figure = role_figure(Policy(Mode.ROLE, rules, (), {name: [name] for name in names}))
+    renderer = figure.canvas.get_renderer()
+    boxes = [text.get_window_extent(renderer) for text in figure.axes[0].texts if not text.get_text().isdigit()]
+    assert not any(a.overlaps(b) for at, a in enumerate(boxes) for b in boxes[:at])
+    legend = "\n".join(text.get_text() for text in figure.texts)
+    shown = [text.get_text() for text in figure.axes[0].texts]
+    assert all(name in shown or name in legend for name in names)
