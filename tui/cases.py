@@ -123,9 +123,9 @@ def investigate(
         visibility = corpus.settings.visibility
         client = connect_model(model, visibility=visibility, settings=settings, locations=desk.locations)
         step({"step": "frame"})
-        number, report = ask_and_keep(
-            Investigator(corpus, model=client, options=options, listener=step), corpus, question
-        )
+        with Programs() as programs:
+            investigator = Investigator(corpus, model=client, options=options, listener=step, programs=programs)
+            number, report = ask_and_keep(investigator, corpus, question)
         hashes = {e.doc: corpus.document(e.doc).sha256 for e in report.evidence if e.kind == "quote"}
         return Case(number, report, hashes)
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from nl2net.errors import UserError
+from nl2net.incident.asking import ask_and_keep, keep_report
 from nl2net.incident.client import connect_model
 from nl2net.incident.corpus import Corpus
 from nl2net.incident.envelope import dump_envelope, to_envelope
@@ -128,14 +129,6 @@ def _dispatch(request: Request, corpus: Corpus, *, write: Write, note: Write) ->
     if request.out is not None:
         save_run(request.out, _run_file(request, report, recorder, replies))
     return _deliver(report, request, write=write)
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def _hashes(report: Report, corpus: Corpus) -> dict[str, str]:
-    return {e.doc: corpus.document(e.doc).sha256 for e in report.evidence if e.kind == "quote"}
 
 
 def _progress(note: Write) -> Callable[[Mapping[str, Any]], None]:
@@ -263,7 +256,7 @@ def _learn(request: Request, corpus: Corpus, model: Model | None, *, write: Writ
         others = tuple(other for other in corpus.index.ids() if other != doc)
         only = replace(options, pinned=(doc,), banned=others)
         report = Investigator(corpus, model=model, options=only).investigate(goal)
-        ledger.add(report, asked=_now(), hashes=_hashes(report, corpus))
+        keep_report(report, corpus)
         return report
 
     lessons = learn(profile, corpus, corpus.index.ids(), ask=ask)

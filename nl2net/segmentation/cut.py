@@ -65,6 +65,7 @@ class TokenModel:
     _prior: np.ndarray = field(init=False, repr=False)
     _sorted: np.ndarray = field(init=False, repr=False)
     _bounds: np.ndarray = field(init=False, repr=False)
+    _single: np.ndarray | None = field(default=None, init=False, repr=False)
     _absent: dict[int, tuple[np.ndarray, float]] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -75,6 +76,16 @@ class TokenModel:
         order = np.argsort(self.rows, kind="stable")
         self._sorted = self.tokens[order]
         self._bounds = np.searchsorted(self.rows[order], np.arange(self.size + 1))
+
+    def single(self) -> np.ndarray:
+        """Log likelihood of every endpoint as a group of its own."""
+        if self._single is None:
+            self._single = np.zeros(self.size)
+            if len(self.tokens):
+                absent = betaln(self._a, self._b + 1) - self._prior
+                gained = betaln(self._a + 1, self._b) - self._prior - absent
+                self._single = absent.sum() + np.bincount(self.rows, weights=gained[self.tokens], minlength=self.size)
+        return self._single
 
     def of(self, endpoint: int) -> np.ndarray:
         """Tokens of one endpoint."""
@@ -157,13 +168,19 @@ def best_partition(
     watched = frozenset(i for pair in (*together, *apart) for i in pair)
     nodes: list[_Node] = []
     leaves = np.arange(model.size) if subset is None else subset
+    scores = model.single()
     for index in leaves.tolist():
         tokens = model.of(index)
         table = (tokens, np.ones(len(tokens)))
-        score = model.log_likelihood(*table, 1) + settings.bonus
-        nodes.append(_Node(table, 1, score, True, ids=watched & {index}))
+        nodes.append(_Node(table, 1, float(scores[index]) + settings.bonus, True, ids=watched & {index}))
     for left, right, height, _ in linkage:
         a, b = nodes[int(left)], nodes[int(right)]
+        if height > settings.height and not together:
+            # Heights only grow towards the root: nothing above can stay whole either.
+            empty = (np.zeros(0, dtype=np.int64), np.zeros(0))
+            ids = a.ids | b.ids
+            nodes.append(_Node(empty, a.members + b.members, a.best + b.best, False, int(left), int(right), ids))
+            continue
         table = _combine(a.table, b.table)
         members = a.members + b.members
         parts = a.best + b.best

@@ -58,6 +58,7 @@ def role_figure(policy: Policy, external: Sequence[str] = ()) -> Any:
     graph = graph.subgraph(busy)
     figure, axes = _canvas(11, 8)
     place = nx.spring_layout(graph, seed=1, k=2.2 / max(1, np.sqrt(len(graph))))
+    place = _spread(place)
     sizes = [60 + 45 * len(policy.members.get(role, ())) for role in graph]
     colours = ["#d98c3f" if role in external else "#3f7fbf" for role in graph]
     nx.draw_networkx_edges(graph, place, ax=axes, alpha=0.35, width=0.8, arrowsize=7, node_size=sizes)
@@ -72,6 +73,16 @@ def role_figure(policy: Policy, external: Sequence[str] = ()) -> Any:
         part = lines[column::columns]
         figure.text(0.02 + column * 0.245, 0.02, "\n".join(part), fontsize=6, va="top")
     return figure
+
+
+def _spread(place: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
+    """Positions drawn towards even ranks, so that far outliers do not press all others into a clump."""
+    names = sorted(place)
+    points = np.array([place[name] for name in names], dtype=float)
+    reach = np.ptp(points, axis=0)
+    even = points.argsort(axis=0, kind="stable").argsort(axis=0, kind="stable") / max(1, len(names) - 1)
+    mixed = 0.25 * (points - points.min(axis=0)) / np.where(reach > 0, reach, 1.0) + 0.75 * even
+    return {name: (float(x), float(y)) for name, (x, y) in zip(names, mixed, strict=True)}
 
 
 def _label(figure: Any, axes: Any, place: Mapping[str, Any]) -> list[str]:

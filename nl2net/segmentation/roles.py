@@ -20,6 +20,8 @@ from nl2net.segmentation.hints import Hints
 from nl2net.segmentation.settle import settle
 from nl2net.segmentation.tokens import ROLE, TokenTable, Vectors, Weights, edge_tokens, role_tokens, token_codes, weigh
 
+_BATCH = 300
+
 
 @dataclass(frozen=True, slots=True)
 class RoleSettings:
@@ -109,10 +111,12 @@ def infer_roles(
     names = tuple(name for name in population.inside if name not in scanners)
     index = {name: at for at, name in enumerate(names)}
     table = edge_tokens(population.edges[population.learn], index)
+    numbers = {label: at for at, label in enumerate(sorted(set(hints.soft.values())))}
+    soft = np.array([numbers[hints.soft[name]] if name in hints.soft else -1 for name in names], dtype=np.int64)
     best: tuple[float, RoleModel] | None = None
     for candidate in _candidates(settings, hints):
         check()
-        model = _infer(population, names, table, settings=candidate, hints=hints.indexed(index))
+        model = _infer(population, names, table, settings=candidate, hints=hints.indexed(index), soft=soft)
         vote = hints.agreement(names, model.labels)
         if best is None or vote > best[0] + 1e-9:
             best = vote, model
@@ -142,6 +146,7 @@ def _infer(
     *,
     settings: RoleSettings,
     hints: tuple[Sequence[tuple[int, int]], Sequence[tuple[int, int]]],
+    soft: np.ndarray,
 ) -> RoleModel:
     first = Weights(unique=settings.unique, idf=settings.idf, ports=settings.ports)
     later = Weights(peer=0.5, unique=settings.unique, idf=settings.idf, ports=settings.ports)
@@ -157,7 +162,7 @@ def _infer(
     if settings.adoption:
         labels = adopt_small(full, labels)
     if settings.settling is not None:
-        labels = settle(full, labels, margin=settings.settling)
+        labels = settle(full, labels, margin=settings.settling, soft=soft)
     labels = _honour(labels, hints)
     seen = set(table.frame["endpoint"].tolist())
     labels = _alone(labels, [at for at in range(len(names)) if at not in seen])
@@ -257,7 +262,22 @@ def _communities(vectors: Vectors, seed: int) -> list[np.ndarray]:
                 waiting.append((part[piece], resolution * 2))
             else:
                 parts.append(part[piece])
-    return parts
+    return _batches(parts)
+
+
+def _batches(parts: list[np.ndarray]) -> list[np.ndarray]:
+    """Small communities share a tree: a thousand trees of four endpoints cost more than ten of four hundred."""
+    batches: list[np.ndarray] = []
+    waiting: list[np.ndarray] = []
+    for part in sorted(parts, key=lambda piece: int(piece[0])):
+        if len(part) >= _BATCH:
+            batches.append(part)
+            continue
+        waiting.append(part)
+        if sum(map(len, waiting)) >= _BATCH:
+            batches.append(np.concatenate(waiting))
+            waiting = []
+    return batches + ([np.concatenate(waiting)] if waiting else [])
 
 
 def model_with(population: Population, labels: np.ndarray, settings: RoleSettings | None = None) -> RoleModel:

@@ -20,7 +20,9 @@ STRENGTH = 0.2
 _SMALL = 2
 
 
-def settle(table: TokenTable, labels: np.ndarray, *, margin: float = 2.0, passes: int = 3) -> np.ndarray:
+def settle(
+    table: TokenTable, labels: np.ndarray, *, margin: float = 2.0, passes: int = 3, soft: np.ndarray | None = None
+) -> np.ndarray:
     """Move endpoints one at a time to a role of at least the same size that explains their tokens better.
 
     Parameters
@@ -33,6 +35,8 @@ def settle(table: TokenTable, labels: np.ndarray, *, margin: float = 2.0, passes
         Nats by which the new role must be ahead, both of the old one and of a role of the endpoint's own.
     passes : int
         At most so many; a pass without a move is the last.
+    soft : ndarray of int, optional
+        Number of each endpoint's label, -1 without one; nothing moves to a role that has labels, but not its own.
 
     Returns
     -------
@@ -46,7 +50,7 @@ def settle(table: TokenTable, labels: np.ndarray, *, margin: float = 2.0, passes
     plain = TokenTable(table.frame[table.frame["kind"] != ROLE], table.size)
     labels = np.unique(labels, return_inverse=True)[1].astype(np.int64)
     for _ in range(passes):
-        moves = _moves(plain, labels, margin)
+        moves = _moves(plain, labels, margin, soft)
         if not moves:
             break
         labels = labels.copy()
@@ -56,7 +60,7 @@ def settle(table: TokenTable, labels: np.ndarray, *, margin: float = 2.0, passes
     return labels
 
 
-def _moves(table: TokenTable, labels: np.ndarray, margin: float) -> list[tuple[int, int]]:
+def _moves(table: TokenTable, labels: np.ndarray, margin: float, soft: np.ndarray | None) -> list[tuple[int, int]]:
     odds = _Odds(table, labels)
     sizes = odds.sizes[labels]
     stay = np.maximum(odds.own(), odds.alone())
@@ -71,11 +75,19 @@ def _moves(table: TokenTable, labels: np.ndarray, margin: float) -> list[tuple[i
     giving, taking, moves = set(), set(), []
     for endpoint in order.tolist():
         old, new = int(labels[endpoint]), int(target[endpoint])
-        if old not in taking and new not in giving:
+        if old not in taking and new not in giving and not _contradicts(labels == new, endpoint, soft):
             giving.add(old)
             taking.add(new)
             moves.append((endpoint, new))
     return moves
+
+
+def _contradicts(members: np.ndarray, endpoint: int, soft: np.ndarray | None) -> bool:
+    if soft is None or soft[endpoint] < 0:
+        return False
+    known = soft[members]
+    known = known[known >= 0]
+    return bool(len(known)) and not bool((known == soft[endpoint]).any())
 
 
 @dataclass(slots=True)

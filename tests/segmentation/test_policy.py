@@ -14,6 +14,7 @@ from nl2net.segmentation.compilers import Inventory, Target, Workload, check_com
 from nl2net.segmentation.compilers.selectors import ROLE_LABEL, find_selectors
 from nl2net.segmentation.endpoints import Population, survey
 from nl2net.segmentation.evaluation.protocol import FAMILIES, make_case, score_policy, score_roles
+from nl2net.segmentation.pictures import role_figure
 from nl2net.segmentation.policy.compress import compress, fold_baselines
 from nl2net.segmentation.policy.measure import allows, measure, reach
 from nl2net.segmentation.policy.modes import build_policy
@@ -263,3 +264,30 @@ def test_bad_files_are_refused_by_the_checkers(tmp_path: Path) -> None:
     from dataclasses import replace
 
     assert check_compiled(replace(broken, files={"segment.tf.json": text}), tmp_path)[0].ok is False
+
+
+def test_two_strays_between_large_roles_are_not_a_rule() -> None:
+    many = [f"10.1.0.{at}" for at in range(1, 31)]
+    others = [f"10.2.0.{at}" for at in range(1, 31)]
+    stray = [(many[at], others[at + 5], 6, 22, 1, 1, 1, 0, 0) for at in (0, 7)]
+    # The same port strays elsewhere, too; port 9000 does not, and two pairs there are a service.
+    stray += [(others[at], many[at + 9], 6, 22, 1, 1, 1, 0, 0) for at in range(12)]
+    service = [(many[at], others[at + 5], 6, 9000, 1, 1, 1, 0, 0) for at in (0, 7)]
+    edges = population(*stray, *service, *[good(c, others[0], 443) for c in many])
+    found = synthesise(edges, Roles({"many": many, "others": others}))
+    assert {rule.port_low for rule in found.rules if rule.client == "many"} == {443, 9000}
+    assert [(item.client, item.reason) for item in found.review if item.port == 22 and item.client == "many"] == [
+        ("many", "one-off")
+    ]
+
+
+def test_no_name_in_the_picture_covers_another() -> None:
+    names = [f"shop-recommendation-service-{at}" for at in range(40)]
+    rules = tuple(Rule(names[at], names[(7 * at + 1) % 40], 6, 80, 80) for at in range(40))
+    figure = role_figure(Policy(Mode.ROLE, rules, (), {name: [name] for name in names}))
+    renderer = figure.canvas.get_renderer()
+    boxes = [text.get_window_extent(renderer) for text in figure.axes[0].texts if not text.get_text().isdigit()]
+    assert not any(a.overlaps(b) for at, a in enumerate(boxes) for b in boxes[:at])
+    legend = "\n".join(text.get_text() for text in figure.texts)
+    shown = [text.get_text() for text in figure.axes[0].texts]
+    assert all(name in shown or name in legend for name in names)

@@ -21,6 +21,8 @@ from nl2net.segmentation.hints import Hints, load_hints, soft_hints
 from nl2net.segmentation.identity import identify
 from nl2net.segmentation.place import UNASSIGNED, place_endpoints
 from nl2net.segmentation.roles import RoleModel, RoleSettings, infer_roles
+from nl2net.segmentation.settle import settle
+from nl2net.segmentation.tokens import edge_tokens
 
 
 @pytest.fixture(scope="module")
@@ -184,6 +186,21 @@ def test_evidence_keeps_replicas_together_and_strangers_apart() -> None:
     assert model.gain([0], [1]) > 0 > model.gain([0, 1], [3, 4])
     split = best_partition(tree, model, CutSettings(), apart=[(0, 1)])
     assert split[0] != split[1]
+
+
+def test_a_young_replica_settles_unless_its_label_says_otherwise() -> None:
+    # Four replicas call five services; the young one (0) shows three of them. Four strangers call others.
+    pairs = [(c, s, 1000 + s) for c in (1, 2, 3, 4) for s in range(10, 15)] + [(0, s, 1000 + s) for s in (10, 11, 12)]
+    pairs += [(c, s, 1000 + s) for c in (5, 6, 7, 8) for s in range(15, 20)]
+    frame = pd.DataFrame(pairs, columns=["client", "server", "port"]).assign(proto=6).astype(str)
+    index = {str(at): at for at in range(20)}
+    table = edge_tokens(frame.astype({"proto": int, "port": int}), index)
+    labels = np.array([0, 1, 1, 1, 1, 2, 2, 2, 2, 3, *range(4, 14)])
+    moved = settle(table, labels)
+    assert moved[0] == moved[1] != moved[5]
+    assert len(set(moved.tolist())) == len(set(labels.tolist())) - 1
+    soft = np.array([0, 1, 1, 1, 1, *[-1] * 15])
+    assert settle(table, labels, soft=soft)[0] != settle(table, labels, soft=soft)[1]
 
 
 def test_ablations_change_something() -> None:

@@ -81,10 +81,15 @@ def test_report_is_one_page_with_pictures(shop: Path, capsys: pytest.CaptureFixt
     assert "%" in capsys.readouterr().out
 
 
-def test_the_proof_has_no_mismatch_and_sees_planted_faults(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ("segment", "verify", str(shop / "policy"), "--backend", "simulated", "--members", "1", "--json")
+@pytest.mark.parametrize("backend", ["simulated", pytest.param("kernel", marks=pytest.mark.kernel)])
+def test_the_proof_has_no_mismatch_and_sees_planted_faults(
+    shop: Path, capsys: pytest.CaptureFixture[str], backend: str
+) -> None:
+    arguments = ("segment", "verify", str(shop / "policy"), "--backend", backend, "--members", "1", "--json")
     assert run(*arguments) == 0
     proof = json.loads(capsys.readouterr().out)
+    assert proof["backend"] == backend
+    assert 0 < proof["reach_1"] <= proof["reach_3"] < 1
     assert proof["ok"] and proof["mismatches"] == [] and proof["dns_broken"] == []
     assert proof["before_open"] == proof["pairs"] == proof["possible"]
     assert proof["after_open"] == proof["intended_open"] == 16
