@@ -22,7 +22,8 @@ from nl2net.incident.records import Claim, Slot
 _CAUSE = re.compile(
     r"\b(?:because(?: of)?|due to|caused?(?: by)?|cause was|reasons? (?:was|is|were|for|given)|root cause|trigger\w*|"
     r"led to|leads? to|result(?:ed)? (?:of|from|in)|owing to|blamed?|"
-    r"after (?:a|an|the|one|its|staff|engineers?)\b|when (?:a|an|the|staff|engineers?)\b|so that|since (?:the|an?|"
+    r"after (?:a|an|the|one|its|staff|engineers?)\b|when (?:a|an|the|staff|engineers?)\b|so that|so (?:many|much|few)\b.{3,80}\bthat|"
+    r"since (?:the|an?|"
     r"its|both|no|it|they|staff)\b|which (?:made|"
     r"meant|let|changed|win)|"
     r"misconfigur\w+|mistake|human error|by (?:longest|accident)|in part because|thanks to|removed|stemmed|stems "
@@ -52,6 +53,14 @@ _EARLIER = re.compile(
     r"expected|reported|"
     r"attributed|scheduled|told)\w+(?:ed|en|ut|et)\b",
     re.IGNORECASE,
+)
+# Kinds of things that notes name without saying what they are.
+_BODIES = (
+    related(stem("company"))
+    | related(stem("vendor"))
+    | related(stem("owner"))
+    | related(stem("provider"))
+    | stems("organisation organization network party group body agency authority institution service site person team")
 )
 _CAUSAL = stems("cause trigger lead")
 PLAIN = stems("make use run have call build operate own do get take")
@@ -143,6 +152,8 @@ def _name_fit(slot: Slot, claim: Claim) -> float:
     names = bool(new_names(slot, claim.quote))
     if not names and is_unnamed(slot, claim.quote):
         return -1.0
+    if head and not kind and not head & _BODIES:
+        return -1.0  # a ship is called a ship; only companies and the like go by their name alone
     deeds = [t for t in telling_terms(slot) if t not in slot.nouns and not is_event_word(t)]
     done = [
         t for t in deeds if related(t) & (claim.terms | (frozenset(terms_of(claim.context)) if kind else frozenset()))
