@@ -92,7 +92,13 @@ def is_unreal(slot: Slot, claim: Claim, value: TypedValue) -> bool:
         return False
     clause = clause_of(claim, value)
     place = clause.find(value.text)
-    return place >= 0 and _UNREAL.search(clause[:place]) is not None
+    if place < 0:
+        return False
+    after = clause[place + len(value.text) :]
+    return (
+        _UNREAL.search(clause[:place]) is not None
+        or re.match(r"(?:\W+\w+){0,3}?\W+(?:would|could|might)\b", after) is not None
+    )
 
 
 def counts_the_whole(slot: Slot, claim: Claim) -> bool:

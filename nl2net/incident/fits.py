@@ -22,7 +22,8 @@ from nl2net.incident.records import Claim, Slot
 _CAUSE = re.compile(
     r"\b(?:because(?: of)?|due to|caused?(?: by)?|cause was|reasons? (?:was|is|were|for|given)|root cause|trigger\w*|"
     r"led to|leads? to|result(?:ed)? (?:of|from|in)|owing to|blamed?|"
-    r"after (?:a|an|the|one|its|staff|engineers?)\b|when (?:a|an|the|staff|engineers?)\b|so that|so (?:many|much|few)\b.{3,80}\bthat|"
+    r"after (?:a|an|the|one|its|staff|engineers?)\b|when (?:a|an|the|staff|engineers?)\b|so that|"
+    r"so (?:many|much|few)\b.{3,80}\bthat|"
     r"since (?:the|an?|"
     r"its|both|no|it|they|staff)\b|which (?:made|"
     r"meant|let|changed|win)|"
