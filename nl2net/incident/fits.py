@@ -55,14 +55,6 @@ _EARLIER = re.compile(
     r"attributed|scheduled|told)\w+(?:ed|en|ut|et)\b",
     re.IGNORECASE,
 )
-# Kinds of things that notes name without saying what they are.
-_BODIES = (
-    related(stem("company"))
-    | related(stem("vendor"))
-    | related(stem("owner"))
-    | related(stem("provider"))
-    | stems("organisation organization network party group body agency authority institution service site person team")
-)
 _CAUSAL = stems("cause trigger lead")
 PLAIN = stems("make use run have call build operate own do get take")
 _SPEECH = re.compile(
@@ -72,10 +64,15 @@ _SPEECH = re.compile(
 )
 
 
+def _is_part(part: str, named: frozenset[str]) -> bool:
+    """Whether a piece of "Verizon/DQE" is a name; the stem of the whole may have lost its last letter."""
+    return part in named or (len(part) > 1 and any(name[:-1] == part for name in named))
+
+
 def telling_terms(slot: Slot) -> tuple[str, ...]:
     """Terms of a slot without names, and without the words that only say which kind of answer is wanted."""
     named = frozenset(t for name in slot.anchors for t in terms_of(name))
-    terms = dict.fromkeys(t for t in slot.terms if not all(part in named for part in re.split(r"[/-]", t)))
+    terms = dict.fromkeys(t for t in slot.terms if not all(_is_part(part, named) for part in re.split(r"[/-]", t)))
     if slot.type == "cause":
         kept = [t for t in terms if t not in related(stem("trigger")) | stems("blame behind")]
         return tuple(kept or terms)
@@ -153,8 +150,6 @@ def _name_fit(slot: Slot, claim: Claim) -> float:
     names = bool(new_names(slot, claim.quote))
     if not names and is_unnamed(slot, claim.quote):
         return -1.0
-    if head and not kind and not head & _BODIES:
-        return -1.0  # a ship is called a ship; only companies and the like go by their name alone
     deeds = [t for t in telling_terms(slot) if t not in slot.nouns and not is_event_word(t)]
     done = [
         t for t in deeds if related(t) & (claim.terms | (frozenset(terms_of(claim.context)) if kind else frozenset()))
