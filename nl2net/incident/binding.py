@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from nl2net.incident.claims import clause_of, is_reporting
+from nl2net.incident.claims import clause_of, is_reporting, mentions
 from nl2net.incident.language import related, stem
 from nl2net.incident.records import Claim, Slot, TypedValue
 from nl2net.incident.typed import typed_values
@@ -20,6 +20,7 @@ _UNREAL = re.compile(
     r"is to|are to)\b",
     re.IGNORECASE,
 )
+_BOUND = frozenset({"count", "percent", "money", "length", "amount"})
 _NAME = r"[A-Z][\w&'-]*"
 
 
@@ -91,7 +92,13 @@ def is_unreal(slot: Slot, claim: Claim, value: TypedValue) -> bool:
         return False
     clause = clause_of(claim, value)
     place = clause.find(value.text)
-    return place >= 0 and _UNREAL.search(clause[:place]) is not None
+    if place < 0:
+        return False
+    after = clause[place + len(value.text) :]
+    return (
+        _UNREAL.search(clause[:place]) is not None
+        or re.match(r"(?:\W+\w+){0,3}?\W+(?:would|could|might)\b", after) is not None
+    )
 
 
 def counts_the_whole(slot: Slot, claim: Claim) -> bool:
@@ -119,11 +126,35 @@ def is_unnamed(slot: Slot, quote: str) -> bool:
     return False
 
 
+def of_another(slot: Slot, claim: Claim) -> bool:
+    """Whether "prefixes of Swisscom" are asked for and neither the sentence nor its title speaks of Swisscom."""
+    return any(
+        re.search(rf"\b[a-z]+s? of (?:the )?{re.escape(name)}\b", slot.text)
+        and not mentions(f"{claim.heading} {claim.quote} {claim.carried}", name)
+        for name in slot.anchors
+    )
+
+
+def in_another_clause(slot: Slot, claim: Claim, value: TypedValue) -> bool:
+    """Whether the sentence speaks of the asked name in one clause and gives the value to another name in another."""
+    named = [name for name in slot.anchors if mentions(claim.quote, name) and not mentions(claim.heading, name)]
+    clause = next((part for part in re.split(r";\s+", claim.quote) if value.text in part), claim.quote)
+    if not named or any(mentions(clause, name) for name in named):
+        return False
+    return re.search(rf"(?<!^)\b{_NAME}\s+{_NAME}\b", clause) is not None
+
+
 def belongs(slot: Slot, claim: Claim, value: TypedValue) -> bool:
     """Whether a typed value of a claim can be what a slot asks for."""
     if said_already(slot, value) or (slot.clock and value.kind == "date"):
         return False
     if slot.type == "asn" and re.search(r"\bAS ?numbers?\b|\bASNs?\b", slot.text) and not owns(slot, claim, value):
+        return False
+    if slot.type in _BOUND and (of_another(slot, claim) or in_another_clause(slot, claim, value)):
+        return False
+    if slot.type == "length" and re.match(
+        r"\s*(?:off|from|away|of (?:it|them)|inside|within)\b", claim.quote[value.end :]
+    ):
         return False
     if slot.type in ("count", "percent", "amount", "money"):
         return not is_unreal(slot, claim, value) and not counts_the_whole(slot, claim)

@@ -98,7 +98,8 @@ def claims_of(document: Document) -> list[Claim]:
 def _kind_terms(quote: str, values: Sequence[TypedValue]) -> list[str]:
     """A prefix counts as the word "prefix", a sum of money as "money", "Helsinki - Rostock" as joining the two."""
     joins = [stem("join")] if re.search(r"\b[A-Z]\w+ (?:-|–|—|to) [A-Z]\w+\b", quote) else []
-    return [*joins, *(stem(value.kind) for value in values if value.kind in ("prefix", "money"))]
+    lacking = [stem("lost")] if re.search(r"\b(?:had no|were without|was without|left without)\b", quote) else []
+    return [*joins, *lacking, *(stem(value.kind) for value in values if value.kind in ("prefix", "money"))]
 
 
 def _names_inside(document: Document) -> frozenset[str]:

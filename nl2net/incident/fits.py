@@ -22,7 +22,9 @@ from nl2net.incident.records import Claim, Slot
 _CAUSE = re.compile(
     r"\b(?:because(?: of)?|due to|caused?(?: by)?|cause was|reasons? (?:was|is|were|for|given)|root cause|trigger\w*|"
     r"led to|leads? to|result(?:ed)? (?:of|from|in)|owing to|blamed?|"
-    r"after (?:a|an|the|one|its|staff|engineers?)\b|when (?:a|an|the|staff|engineers?)\b|so that|since (?:the|an?|"
+    r"after (?:a|an|the|one|its|staff|engineers?)\b|when (?:a|an|the|staff|engineers?)\b|so that|"
+    r"so (?:many|much|few)\b.{3,80}\bthat|"
+    r"since (?:the|an?|"
     r"its|both|no|it|they|staff)\b|which (?:made|"
     r"meant|let|changed|win)|"
     r"misconfigur\w+|mistake|human error|by (?:longest|accident)|in part because|thanks to|removed|stemmed|stems "
@@ -62,10 +64,15 @@ _SPEECH = re.compile(
 )
 
 
+def _is_part(part: str, named: frozenset[str]) -> bool:
+    """Whether a piece of "Verizon/DQE" is a name; the stem of the whole may have lost its last letter."""
+    return part in named or (len(part) > 1 and any(name[:-1] == part for name in named))
+
+
 def telling_terms(slot: Slot) -> tuple[str, ...]:
     """Terms of a slot without names, and without the words that only say which kind of answer is wanted."""
     named = frozenset(t for name in slot.anchors for t in terms_of(name))
-    terms = dict.fromkeys(t for t in slot.terms if not all(part in named for part in re.split(r"[/-]", t)))
+    terms = dict.fromkeys(t for t in slot.terms if not all(_is_part(part, named) for part in re.split(r"[/-]", t)))
     if slot.type == "cause":
         kept = [t for t in terms if t not in related(stem("trigger")) | stems("blame behind")]
         return tuple(kept or terms)

@@ -18,7 +18,7 @@ STOP = word_set(
     "now of off on once only or other our out over own per same she should so some such than that the "
     "their them then there these they this those through to too under until up us very was we were what "
     "when where which while who whom whose why will with would you your say says said give gives given "
-    "against according toward towards exact exactly total really actually please tell explain "
+    "got against according toward towards exact exactly total really actually please tell explain "
     "many much long often far s t"
 )
 

@@ -134,7 +134,7 @@ def candidates(slot: Slot, claims: Sequence[Claim], weights: Weights) -> list[Ca
         own, needed = anchors_met(slot, claim)
         if needed and own == 0:
             continue
-        held = [v for v in entities if any(_same_entity(v, w) for w in claim.values)]
+        held = [v for v in entities if any(_same_entity(slot, v, w) for w in claim.values)]
         if entities and not held and _speaks_of_another(claim, entities):
             continue
         heading = frozenset(terms_of(claim.context))
@@ -159,11 +159,12 @@ def candidates(slot: Slot, claims: Sequence[Claim], weights: Weights) -> list[Ca
     return sorted(found, key=lambda c: (-c.score, c.claim.source.source_class.rank, c.claim.doc, c.claim.start))
 
 
-def _same_entity(asked: TypedValue, told: TypedValue) -> bool:
-    """The same AS, time or prefix, or a prefix that covers the asked one."""
+def _same_entity(slot: Slot, asked: TypedValue, told: TypedValue) -> bool:
+    """The same AS, time or prefix, or a covering prefix where that is asked for."""
     if asked.kind != told.kind:
         return False
-    if asked.kind != "prefix" or asked.value == told.value:
+    covers = re.search(r"\bcover\w*|\bcontain\w*|\binside\b", slot.text, re.IGNORECASE)
+    if asked.kind != "prefix" or asked.value == told.value or not covers:
         return bool(asked.value == told.value)
     one, two = ip_network(asked.value), ip_network(told.value)
     return one.version == two.version and one.subnet_of(two)  # type: ignore[arg-type]

@@ -88,7 +88,8 @@ def _compare(frame: Frame, probe: Slot, found: list[Candidate], *, value: TypedV
 
 
 def _by_coverage(slot: Slot, pool: Pool, weights: Weights) -> PremiseCheck:
-    terms = tuple(t for t in slot.terms if not any(t in terms_of(name) for name in slot.anchors))
+    dull = stems("cause reason")
+    terms = tuple(t for t in slot.terms if t not in dull and not any(t in terms_of(name) for name in slot.anchors))
     ranked = sorted(
         (
             (coverage(terms, c.terms, _event_heading(c), weights, title=frozenset(terms_of(c.heading))), c)
@@ -164,7 +165,7 @@ def check_presumed(frame: Frame, open_slots: Sequence[Slot], pool: Pool) -> Prem
         terms = tuple(t for t in slot.terms if not any(t in terms_of(name) for name in frame.names))
         own = tuple(name for name in slot.anchors if name not in pool.unknown)
         for claim in sorted(pool.claims, key=lambda c: c.source.source_class.rank):
-            if is_silence(claim.quote):
+            if is_silence(claim.quote) or _holds_value(slot, claim):
                 continue
             needed = [name for name in own if not mentions(claim.heading, name)]
             named = [name for name in needed if mentions(claim.quote, name)]
@@ -176,6 +177,12 @@ def check_presumed(frame: Frame, open_slots: Sequence[Slot], pool: Pool) -> Prem
             if check.verdict:
                 return check
     return PremiseCheck("")
+
+
+def _holds_value(slot: Slot, claim: Claim) -> bool:
+    """Whether a claim gives a figure for what is counted: "2 million homes had no power" denies no loss."""
+    head = related(slot.nouns[-1]) if slot.nouns else frozenset()
+    return slot.type == "count" and any(v.kind == "count" and head & set(terms_of(v.noun)) for v in claim.values)
 
 
 def _denies(claim: Claim, terms: tuple[str, ...], weights: Weights, *, subject: Sequence[str], loose: bool) -> bool:

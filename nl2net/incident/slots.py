@@ -30,7 +30,7 @@ _UNTIL = re.compile(
     re.IGNORECASE,
 )
 _SUM = re.compile(r"\badd up\b|\bin (?:total|all)\b|\baltogether\b|\bsum\b|\bcombined\b", re.IGNORECASE)
-_START = re.compile(r"\b(?:beg[aiu]n|begins?|beginning|start\w*|first|onset|commence\w*)\b", re.IGNORECASE)
+_START = re.compile(r"\b(?:beg[aiu]n|begins?|beginning|start\w*|(?<!the )first|onset|commence\w*)\b", re.IGNORECASE)
 _END = re.compile(
     r"\b(?:end(?:ed|s)?|stop\w*|finish\w*|over|restor\w+|resum\w+|back|return\w*|recover\w*|repair\w*|withdr\w+|"
     r"last)\b",
@@ -184,7 +184,8 @@ def _alternatives(segment: str, base: Slot) -> Slot | None:
 _CAUSING = (
     r"\b(?:root )?causes?\b|^(?:what|which) (?:[\w-]+ ){0,3}(?:caused|triggered|led to|crashed|broke|took down|"
     r"brought down|knocked|"
-    r"disabled|set off|started|was (?:to blame|behind|responsible))\b"
+    r"disabled|set off|started|was (?:to blame|behind|responsible))\b|^what (?:damaged|destroyed|severed|cut|hit|"
+    r"interrupted|stopped|killed)\b"
 )
 
 
@@ -228,7 +229,7 @@ def _open_slot(segment: str, base: Slot) -> Slot:
         return replace(base, name="AS number", type="asn")
     if re.search(r"^(?:which|what) (?:\w+ ){0,2}prefix(?:es)?\b", head):
         return replace(base, name="prefix", type="prefix")
-    if re.match(r"^how (?:large|big|high|fast|strong|deep|wide|tall|heavy|severe|busy)\b", head):
+    if re.match(r"^how (?:large|big|high|low|cold|hot|fast|strong|deep|wide|tall|heavy|severe|busy)\b", head):
         kind = "length" if re.match(r"^how (?:deep|wide|tall)\b", head) else "size"
         rest = re.sub(r"^how \w+", "", head)
         return replace(base, name="size", type=kind, terms=slot_terms(rest) or base.terms)

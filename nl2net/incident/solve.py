@@ -126,6 +126,8 @@ class Solver(Spans):
         found = candidates(slot, self._claims(), self.weights)
         if slot.type == "duration":
             outcome = self._typed(slot, self._with_derived(slot, found))
+            if self.asked and outcome.state == "settled":
+                outcome = self._against_times(outcome)
             return self._derived_duration(slot) if outcome.state == "open" else self._explain(outcome)
         if slot.type in KINDS:
             return self._typed(slot, found)
@@ -274,6 +276,22 @@ class Solver(Spans):
         return Outcome(
             slot, "conflict" if several else "settled", claims=claims, verdict=verdict, coverage=found[0].coverage
         )
+
+    def _against_times(self, outcome: Outcome) -> Outcome:
+        """A told duration beside the one that follows from the times of start and end."""
+        derived = self._derived_duration(outcome.slot)
+        told = [(c, v) for c in outcome.claims for v in c.values if v.kind == "duration"]
+        if derived.state == "open" or not isinstance(derived.value, int | float) or not told:
+            return outcome
+        own = TypedValue("duration", (derived.value, derived.value), derived.label, 0, 0)
+        if compatible(own, told[0][1]):
+            return outcome
+        rivals = [Candidate(claim, own, 1.0, outcome.coverage, True) for claim in derived.claims]
+        rivals += [Candidate(claim, value, 0.9, outcome.coverage, True) for claim, value in told]
+        verdict = weigh(outcome.slot, rivals, self.origins)
+        claims = tuple(dict.fromkeys([*derived.claims, *outcome.claims]))
+        best = verdict.preferred or verdict.groups[0]
+        return Outcome(outcome.slot, "conflict", best.label, derived.value, claims, verdict=verdict, coverage=0.8)
 
     def _identity(self, slot: Slot, before: Sequence[Outcome]) -> Outcome:
         """Who the AS numbers or names of the part before are."""

@@ -162,7 +162,8 @@ class Spans:
 
 def _tells(claim: Claim, value: TypedValue, words: frozenset[str]) -> bool:
     """Whether the clause of a value holds one of the words."""
-    clause = clause_of(claim, value)
+    alone = sum(v.kind == "time" for v in claim.values) == 1
+    clause = claim.quote if alone else clause_of(claim, value)
     if words is _OPENING and re.search(r"\b(?:off|down|out)\b", clause):
         return True
     return bool(frozenset(terms_of(clause)) & words)

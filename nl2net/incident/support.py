@@ -29,7 +29,7 @@ _KIND_WORDS = {
     "percent": stems("share percentage fraction proportion cent"),
     "length": stems("length long"),
 }
-_EMPTY_DEEDS = stems("happen have do go become be get take") | related(stem("cause"))
+_EMPTY_DEEDS = stems("happen have do go become be get got take work") | related(stem("cause"))
 _SILENCE = re.compile(
     r"\b(?:did not|didn't|does not|do not|would not|has not|have not|had not) (?:\w+ )?"
     r"(?:said?|say|tell|told|know|disclosed?|named?|give|given|reveal(?:ed)?|publish(?:ed)?|comment(?:ed)?|"

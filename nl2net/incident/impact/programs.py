@@ -46,7 +46,7 @@ def cable_graph(world: CableMap) -> Any:
     networkx.Graph
         Nodes have ``kind`` ``cable``, ``landing`` or ``country``; an unknown ``length_km`` is -1.
     """
-    graph = nx.Graph()
+    graph: Any = nx.Graph()
     for identity, place in world.landings.items():
         graph.add_node(
             f"landing {identity}", kind="landing", name=place.name, lat=place.lat, lon=place.lon, country=place.country
@@ -105,7 +105,7 @@ def removal_program(ases: tuple[int, ...], links: tuple[tuple[int, int], ...] = 
 
 def as_graph(graph: AsGraph) -> Any:
     """The links between ASes as a graph whose node names are the numbers."""
-    made = nx.Graph()
+    made: Any = nx.Graph()
     made.add_nodes_from(str(asn) for asn in sorted(graph.neighbours))
     made.add_edges_from(
         (str(a), str(b)) for a, found in sorted(graph.neighbours.items()) for b in sorted(found) if a < b
