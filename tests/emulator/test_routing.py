@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -77,9 +78,11 @@ def test_a_ring_converges_and_heals(bird: str, protocol: str) -> None:
 
 @pytest.mark.kernel
 def test_routers_on_one_switch_and_a_killed_network(bird: str) -> None:
+    mounts = Path("/proc/self/mounts").read_text(encoding="utf-8")
     network = build(shared_segment(), backend="kernel")
     assert network.ping_matrix([("ha", "hb")]).loss == 1
     assert network.start_routing("ospf").loss == 0
+    assert Path("/proc/self/mounts").read_text(encoding="utf-8") == mounts  # the daemons' folder is the worker's own
     worker = network.worker_pid  # type: ignore[attr-defined]
     assert len(descendants(worker)) == 2
     network.close()
