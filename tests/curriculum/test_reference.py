@@ -86,6 +86,7 @@ def _reference(seed: int) -> float:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)
 @pytest.mark.filterwarnings("ignore")  # of torch and stable-baselines3
 def test_our_learner_does_as_well_as_stable_baselines() -> None:
     pytest.importorskip("stable_baselines3", reason="the extra `reference` brings it")

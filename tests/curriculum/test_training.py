@@ -43,7 +43,7 @@ def test_network_gradients_equal_finite_differences() -> None:
 
 
 def _small() -> Case:
-    """Load balancing with half the sessions, so that a lesson and some training fit into few steps."""
+    """Load balancing with few sessions, so that a lesson and some training fit into few steps."""
     case = load_case("lb")
     return replace(case, learning=replace(case.learning, sessions=64, minibatches=4))
 
