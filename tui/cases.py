@@ -103,6 +103,7 @@ def investigate(
     """
     from nl2net.incident.asking import ask_and_keep
     from nl2net.incident.client import connect_model
+    from nl2net.incident.impact.programs import Programs
     from nl2net.incident.loop import Investigator, Options
 
     options = Options(_day(as_of))

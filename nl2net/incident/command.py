@@ -248,7 +248,6 @@ def _evaluate(request: Request, corpus: Corpus, model: Model | None, *, write: W
 def _learn(request: Request, corpus: Corpus, model: Model | None, *, write: Write) -> int:
     assert request.learn is not None
     profile = load_profile(request.learn)
-    ledger = Knowledge(corpus.index.connection)
     options = replace(request.options(), budget=profile.budget)
 
     def ask(goal: str, doc: str) -> Report:
