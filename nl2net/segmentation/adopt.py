@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -38,10 +40,11 @@ def _one_pass(table: TokenTable, labels: np.ndarray, least: float, lead: float) 
     sizes = np.bincount(labels)
     pairs = sp.csr_matrix((np.ones(len(frame)), (labels[frame["endpoint"].to_numpy()], token)), (len(sizes), len(keys)))
     pairs.sum_duplicates()
-    share = pairs.multiply(1.0 / np.maximum(sizes, 1)[:, None]).tocsr()
+    share: Any = sp.csr_matrix(pairs.multiply(1.0 / np.maximum(sizes, 1)[:, None]))
     share.data = np.minimum(1.0, 2 * share.data)
     small = np.flatnonzero((sizes > 0) & (sizes <= 2))
-    shown = (pairs[small] > 0).astype(float).multiply(weight[None, :]).tocsr()
+    rows: Any = pairs[small]
+    shown: Any = sp.csr_matrix((rows > 0).astype(float).multiply(weight[None, :]))
     totals = np.asarray(shown.sum(axis=1)).ravel()
     small, shown, totals = small[totals > 0], shown[totals > 0], totals[totals > 0]
     large = np.flatnonzero(sizes > 2)

@@ -57,8 +57,7 @@ def role_figure(policy: Policy, external: Sequence[str] = ()) -> Any:
     busy = sorted(role for role in graph if graph.degree(role)) or sorted(graph)
     graph = graph.subgraph(busy)
     figure, axes = _canvas(11, 8)
-    place = nx.spring_layout(graph, seed=1, k=2.2 / max(1, np.sqrt(len(graph))))
-    place = _spread(place)
+    place = _spread(nx.spring_layout(graph, seed=1, k=2.2 / max(1, np.sqrt(len(graph)))))
     sizes = [60 + 45 * len(policy.members.get(role, ())) for role in graph]
     colours = ["#d98c3f" if role in external else "#3f7fbf" for role in graph]
     nx.draw_networkx_edges(graph, place, ax=axes, alpha=0.35, width=0.8, arrowsize=7, node_size=sizes)
