@@ -71,7 +71,7 @@ def _serious(candidate: Candidate) -> int:
 def _weight(group: Sequence[Candidate]) -> float:
     """Votes: less for programs that keep findings, and for a library program by how likely it is the right one.
 
-    One of probability 0.85 nearly outweighs three samples of the built-in model that agree, one of 0.2 hardly more
+    One of probability 0.75 outweighs two of three samples of the built-in model that agree, one of 0.2 hardly more
     than one of them.
     """
     return sum(_vote(candidate) for candidate in group)

@@ -53,9 +53,15 @@ def delimiter_of(line: str) -> str:
 
 
 def header_of(line: str) -> list[str]:
-    """Names of a header line, unquoted."""
-    cells = next(csv.reader([line.lstrip("#").strip()], delimiter=delimiter_of(line)), [])
-    return [cell.strip() for cell in cells]
+    """Names of a header line, unquoted; none for a line that is no row of a table."""
+    return [cell.strip() for cell in _cells(line.lstrip("#").strip(), delimiter_of(line))]
+
+
+def _cells(line: str, delimiter: str) -> list[str]:
+    try:
+        return next(csv.reader([line], delimiter=delimiter), [])
+    except csv.Error:  # bytes of another format, or of an encoding that was not told
+        return []
 
 
 def find_columns(names: list[str]) -> dict[str, int]:
@@ -108,7 +114,7 @@ def plan(head: Head) -> Plan:
     check_columns(found, names, head)
     nfdump = is_nfdump(names)
     delimiter = delimiter_of(first)
-    row = next(csv.reader([next(lines, "")], delimiter=delimiter), [])
+    row = _cells(next(lines, ""), delimiter)
     stamp = row[found["start"]].strip() if "start" in found and len(row) > found["start"] else ""
     unit = time_unit(stamp) if stamp else "s"
     column = {name: f"NULLIF(trim(f[{at + 1}]), '')" for name, at in found.items()}
