@@ -60,12 +60,12 @@ def _beside(words: list[str], before: str, after: str) -> bool:
 
 
 def labels_of(text: str) -> dict[str, frozenset[str]]:
-    """Labels of numbered or lettered things.
+    """Labels of numbered or lettered things, by the stem of their noun.
 
     Examples
     --------
     >>> {noun: sorted(labels) for noun, labels in labels_of("Halls A and C kept running in zone 2.").items()}
-    {'hall': ['A', 'C'], 'zone': ['2']}
+    {'hall': ['A', 'C'], 'zon': ['2']}
     """
     found: dict[str, frozenset[str]] = {}
     for match in _LABEL.finditer(text[:1].lower() + text[1:]):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import shutil
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from textual.widgets import Input, TabbedContent
 
 from nl2net.segmentation.hints import load_hints
+from nl2net.tui import segments as tui_segments
 from nl2net.tui.screens.segment import SegmentScreen
 from nl2net.tui.state import Remembered
 from nl2net.tui.widgets.grid import Grid
@@ -164,8 +166,18 @@ async def test_a_hint_is_taken_back_in_its_list(opened: Opener, roles: Path) -> 
         assert "No hints yet" in segments.text()
 
 
-async def test_escape_stops_inferring_at_once_and_nothing_changes(opened: Opener, roles: Path) -> None:
+async def test_escape_stops_inferring_at_once_and_nothing_changes(
+    opened: Opener, roles: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = on_disk(roles)
+    real = tui_segments.revise_estate
+
+    def slow(estate: Any, hints: Any, stopped: Callable[[], bool]) -> Any:
+        while not stopped():  # a small estate would be done before anybody could stop it
+            time.sleep(0.005)
+        return real(estate, hints, stopped)
+
+    monkeypatch.setattr(tui_segments, "revise_estate", slow)
     async with opened(memory=remembering(roles)) as driven:
         segments = await opened_on(driven)
         await driven.pilot.press("a", "c")
