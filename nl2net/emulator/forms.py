@@ -152,8 +152,9 @@ def check_operation(operation: Operation) -> Operation:
         case AddFilter() | RemoveFilter():
             _check_filter(operation)
         case SetImpairment():
-            if not 0 <= operation.loss <= 1 or min(operation.delay_ms, operation.jitter_ms) < 0:
-                raise UserError("operation set_impairment: loss is a share from 0 to 1, delays are not negative")
+            least = min(operation.delay_ms, operation.jitter_ms, operation.rate_kbit or 0)
+            if not 0 <= operation.loss <= 1 or least < 0:
+                raise UserError("operation set_impairment: loss is a share from 0 to 1, delays and rates not negative")
         case _:
             pass
     return operation

@@ -28,7 +28,7 @@ def products(left: sp.csr_matrix, right: sp.csr_matrix) -> Iterator[tuple[int, n
 
     Examples
     --------
-    >>> [(0, block)] = list(products(sp.csr_matrix([[1.0, 2.0]]), sp.csr_matrix([[3.0, 4.0], [0.0, 1.0]])))
+    >>> [(start, block)] = list(products(sp.csr_matrix([[1.0, 2.0]]), sp.csr_matrix([[3.0, 4.0], [0.0, 1.0]])))
     >>> block.tolist()
     [[11.0, 2.0]]
     """
