@@ -23,12 +23,12 @@ def _cpu(work: Callable[[], Any]) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind, most", [("", 0.04), ("capacity", 0.06), ("chain", 0.1)])
+@pytest.mark.parametrize("kind, most", [("", 0.03), ("capacity", 0.03), ("chain", 0.1)])
 def test_a_proven_query_costs_a_small_part_of_a_deep_copy(kind: str, most: float) -> None:
     """Copies are timed before and after, for the load of the machine changes; indexes of the graph are made anew.
 
-    The target of the design is 0.03; the bounds here leave room for noise, and for kinds that change the graph in
-    nearly every case.
+    The target of the design is 0.03 and holds on a quiet machine (0.0205, and 0.0290 for ``capacity``); chains, which
+    change the graph several times, have none.
     """
     recipe = Recipe("planning", f"cost-{kind}", count=COUNT, graphs=1, size="full", kind=kind)
     graph = build_graph(recipe.source(0)).graph
@@ -49,8 +49,7 @@ def test_equal_graphs_of_full_size_are_compared_in_twenty_milliseconds() -> None
     best = min(_cpu(lambda: difference(graph, other)) for _ in range(7))
     print(f"equal graphs of {len(graph)} nodes: {best * 1000:.1f} ms")
     assert not difference(graph, other)
-    # 20 ms is about 0.3 deep copies on the reference machine.
-    assert best < max(0.02, 0.3 * _cpu(lambda: copy.deepcopy(graph)))
+    assert best < 0.02
     # The quick yes must not hide a small change.
     other.nodes[next(iter(other))]["name"] = "another"
     assert len(difference(graph, other).nodes_changed) == 1
