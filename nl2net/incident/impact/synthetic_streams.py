@@ -10,6 +10,29 @@ _START = 1_940_000_000
 _PEERS = (64496, 64497)
 
 
+class _Tape:
+    """Route changes in the line format of a BGP reader, sorted by time."""
+
+    def __init__(self) -> None:
+        self._lines: list[tuple[int, str]] = []
+
+    def tell(self, when: int, peer: int, prefix: str, path: list[int]) -> None:
+        """A peer announces a prefix."""
+        self._write(when, "A", peer, f"{prefix}|{' '.join(map(str, path))}|IGP")
+
+    def take(self, when: int, peer: int, prefix: str) -> None:
+        """A peer withdraws a prefix."""
+        self._write(when, "W", peer, f"{prefix}||")
+
+    def _write(self, when: int, kind: str, peer: int, rest: str) -> None:
+        head = f"BGP4MP|{_START + when}|{kind}|2001:db8:ffff::{peer - 64495}|{peer}"
+        self._lines.append((when, f"{head}|{rest}"))
+
+    def text(self) -> str:
+        """The whole stream."""
+        return "\n".join(line for _, line in sorted(self._lines, key=lambda item: item[0])) + "\n"
+
+
 def make_stream(source: random.Random) -> tuple[dict[str, bytes], list[dict[str, Any]]]:
     """Files of a stream and the facts planted in it.
 
@@ -35,48 +58,34 @@ def make_stream(source: random.Random) -> tuple[dict[str, bytes], list[dict[str,
     for number, stub in enumerate(stubs[4:]):
         homes[stub] = mids[(number + 1) % len(mids)]
         relations.append(f"{homes[stub]}|{stub}|-1")
-    lines: list[tuple[int, str]] = []
-
-    def tell(when: int, peer: int, prefix: str, path: list[int]) -> None:
-        lines.append(
-            (
-                when,
-                f"BGP4MP|{_START + when}|A|2001:db8:ffff::{peer - 64495}|{peer}|{prefix}|{' '.join(map(str, path))}|"
-                f"IGP",
-            )
-        )
-
-    def take(when: int, peer: int, prefix: str) -> None:
-        lines.append((when, f"BGP4MP|{_START + when}|W|2001:db8:ffff::{peer - 64495}|{peer}|{prefix}||"))
-
+    tape = _Tape()
     owned = {stub: f"192.0.2.{16 * number}/28" for number, stub in enumerate(stubs)}
     for stub, prefix in owned.items():
         path = [gate, stub] if stub in behind else [stub]
         above = [mids[0]] if stub in behind else [mids[1]] if stub == multi else [homes[stub]]
         for peer in _PEERS:
-            tell(0, peer, prefix, [peer, *above, *path])
+            tape.tell(0, peer, prefix, [peer, *above, *path])
     victim, thief = stubs[4], stubs[5]
     inside = owned[victim].replace("/28", "/30")
     begin, end = source.randint(300, 700), source.randint(900, 1500)
     for peer in _PEERS:
-        tell(begin, peer, inside, [peer, homes[thief], thief])
-        take(end, peer, inside)
+        tape.tell(begin, peer, inside, [peer, homes[thief], thief])
+        tape.take(end, peer, inside)
     second, usurper = stubs[6], stubs[7]
     start, stop = source.randint(1600, 1900), source.randint(2000, 2400)
-    tell(start, _PEERS[0], owned[second], [_PEERS[0], homes[usurper], usurper])
-    tell(stop, _PEERS[0], owned[second], [_PEERS[0], homes[second], second])
+    tape.tell(start, _PEERS[0], owned[second], [_PEERS[0], homes[usurper], usurper])
+    tape.tell(stop, _PEERS[0], owned[second], [_PEERS[0], homes[second], second])
     leaked = [owned[stub] for stub in stubs[4:7]]
     at = source.randint(2500, 2700)
     for number, prefix in enumerate(leaked):
         owner = stubs[4 + number]
-        tell(at + number, _PEERS[1], prefix, [_PEERS[1], mids[2], multi, mids[1], _PEERS[0], homes[owner], owner])
-        tell(at + 300, _PEERS[1], prefix, [_PEERS[1], homes[owner], owner])
+        tape.tell(at + number, _PEERS[1], prefix, [_PEERS[1], mids[2], multi, mids[1], _PEERS[0], homes[owner], owner])
+        tape.tell(at + 300, _PEERS[1], prefix, [_PEERS[1], homes[owner], owner])
     for turn in range(4):
-        take(3000 + 60 * turn, _PEERS[0], owned[gate])
-        tell(3030 + 60 * turn, _PEERS[0], owned[gate], [_PEERS[0], mids[0], gate])
-    text = "\n".join(line for _, line in sorted(lines, key=lambda item: item[0])) + "\n"
+        tape.take(3000 + 60 * turn, _PEERS[0], owned[gate])
+        tape.tell(3030 + 60 * turn, _PEERS[0], owned[gate], [_PEERS[0], mids[0], gate])
     files = {
-        "bgp/stream-w.updates.txt": text.encode(),
+        "bgp/stream-w.updates.txt": tape.text().encode(),
         "bgp/stream-w.as-rel.txt": ("\n".join(relations) + "\n").encode(),
     }
     return files, _facts(
